@@ -1,0 +1,53 @@
+# Everything is set up by the target that needs it: `make demo` and `make test` work in a fresh clone.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+# The Python that makes .venv: python3 if it is 3.10 or newer, else the newest of the others. `make PYTHON=...` decides.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 10))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-unit bench lint format clean
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+setup: $(STAMP) ## Make .venv with all packages, and fetch the Delta jars
+
+$(STAMP): setup.cfg pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then echo "No Python 3.10 or newer found. Install one, or say make PYTHON=/path/to/python3" >&2; exit 1; fi
+	@"$(PYTHON)" -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "$(PYTHON) does not run or is older than 3.10. Say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Installing packages into $(VENV) (about a minute, once)"
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); echo "Cannot make $(VENV). On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,test]'
+	@$(BIN)/python -m banyan.spark_session
+	@touch $@
+
+demo: $(STAMP) ## A first look: build an index, match events, explain a match
+	@$(BIN)/banyan demo
+
+test: lint ## All checks: lint, then tests without Spark, then tests with Spark
+	@$(BIN)/python -m pytest tests/unit
+	@$(BIN)/python -m pytest tests/spark -m "not slow"
+
+test-unit: $(STAMP) ## Tests without Spark (seconds)
+	@$(BIN)/python -m pytest tests/unit
+
+bench: $(STAMP) ## The benchmark
+	@$(BIN)/python -m banyan.bench
+
+lint: $(STAMP) ## Check style and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: $(STAMP) ## Mend what lint can mend
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean: ## Remove everything that make made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf banyan-demo bench-out spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Why an expression matched an event, or did not."""

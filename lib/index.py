@@ -1,0 +1,217 @@
+"""The index: the one class a user meets."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from banyan.build.add import add
+from banyan.columns import EXPRESSION_ID
+from banyan.errors import ArgumentError, IndexExists, VersionNotFound
+from banyan.match.call import Matcher
+from banyan.progress import Steps
+from banyan.store import versions
+from banyan.store.lock import locked
+from banyan.store.settings import IndexSettings
+from banyan.store.tables import PINNED, VERSIONS, Place
+from banyan.store.versions import Version
+
+
+class Index:
+    """An index of Boolean expressions, open at one published version.
+
+    `where` is a folder ('./ads', any path Spark can write) or a schema ('catalog.schema').
+    """
+
+    def __init__(self, place: Place, version: Version, pinned: bool = False):
+        self._place = place
+        self._version = version
+        self._pinned = pinned
+        self._matcher: Matcher | None = None
+
+    # --- making, opening, dropping ---
+
+    @classmethod
+    def create(cls, spark: SparkSession, where: str, **settings: Any) -> Index:
+        """A new, empty index. Settings, fixed from then on: time_zone ('UTC'), case_sensitive (False), max_length
+        (1,000,000), max_depth (1,000), max_operands (100,000), retention_days (30)."""
+        try:
+            chosen = replace(IndexSettings(), **settings)
+        except TypeError:
+            known = ", ".join(IndexSettings.__dataclass_fields__)
+            unknown = ", ".join(sorted(set(settings) - set(IndexSettings.__dataclass_fields__)))
+            raise ArgumentError(f"an index has no setting {unknown}; it has {known}") from None
+        place = Place(spark, where)
+        with locked(place.lock_folder):
+            if place.exists(VERSIONS):
+                raise IndexExists(f"there is an index at {place.where} already; open it, or drop it first")
+            if not place.is_folder:
+                spark.sql(f"CREATE SCHEMA IF NOT EXISTS {place.where}")
+            return cls(place, versions.first(place, chosen.to_map(), chosen.retention_days))
+
+    @classmethod
+    def open(
+        cls, spark: SparkSession, where: str, version: int | None = None, timestamp: datetime | str | None = None
+    ) -> Index:
+        """The index at its newest version, or as it was at a version or a time. What is opened does not move."""
+        if version is not None and timestamp is not None:
+            raise ArgumentError("give a version or a timestamp, not both")
+        place = Place(spark, where)
+        versions.require(place)
+        return cls(place, versions.find(place, version, timestamp), version is not None or timestamp is not None)
+
+    @staticmethod
+    def exists(spark: SparkSession, where: str) -> bool:
+        return Place(spark, where).exists(VERSIONS)
+
+    @staticmethod
+    def drop(spark: SparkSession, where: str) -> None:
+        """Remove the index, all versions of it. Raises IndexNotFound if there is none."""
+        place = Place(spark, where)
+        versions.require(place)
+        with locked(place.lock_folder):
+            if place.lock_folder is not None:
+                for table in (VERSIONS, *PINNED):
+                    shutil.rmtree(f"{place.where}/{table}", ignore_errors=True)
+            else:
+                # `versions` first: without it there is no index.
+                for table in (VERSIONS, *PINNED):
+                    spark.sql(
+                        f"DELETE FROM {place.name(table)}" if place.is_folder else f"DROP TABLE IF EXISTS {place.name(table)}"
+                    )
+
+    # --- what is in it ---
+
+    @property
+    def spark(self) -> SparkSession:
+        return self._place.spark
+
+    @property
+    def where(self) -> str:
+        return self._place.where
+
+    @property
+    def version(self) -> int:
+        return self._version.version
+
+    @property
+    def settings(self) -> IndexSettings:
+        return IndexSettings.from_map(self._version.settings)
+
+    def table(self, name: str) -> DataFrame:
+        """One of the tables, as this version has it."""
+        if name not in PINNED:
+            raise ArgumentError(f"an index has the tables {', '.join(PINNED)}; not {name!r}")
+        pin = self._version.table_versions[name]
+        try:
+            return self._place.read(name, pin)
+        except Exception as error:
+            if "DELTA_VERSION_NOT_FOUND" in str(error) or "RETENTION" in str(error):
+                raise VersionNotFound(
+                    f"version {self.version} of {self.where} is gone: retention has taken version {pin} of its table {name}"
+                ) from error
+            raise
+
+    def expressions(self) -> DataFrame:
+        """expression_id, expression, node_id, added_in and the user's own columns."""
+        return self.table("expressions")
+
+    def rejected(self) -> DataFrame:
+        """What adds with on_error='quarantine' refused: expression_id, expression, position, reason, rejected_in."""
+        return self.table("rejected")
+
+    def versions(self) -> DataFrame:
+        """All published versions, newest first."""
+        return self._place.latest(VERSIONS).orderBy(F.desc("version"))
+
+    def stats(self) -> dict[str, Any]:
+        """Rows of each table, levels, and how much is shared."""
+        counts = dict(self._version.counts)
+        edges = self.table("edges")
+        mentions = edges.groupBy().agg(F.count("*")).first()[0]
+        uses = self.table("predicates").agg(F.sum("use_count")).first()[0] or 0
+        counts["predicate_uses"] = uses
+        counts["edges"] = mentions
+        return {"where": self.where, "version": self.version, **counts}
+
+    # --- changing it ---
+
+    def add(
+        self, rules: DataFrame, on_error: str = "fail", request_id: str | None = None, steps: Steps | None = None
+    ) -> int:
+        """Add expressions: a DataFrame with expression_id, expression and any columns of yours. The new version.
+
+        on_error: "fail" (one bad expression and nothing is written) or "quarantine" (bad ones go to `rejected`).
+        request_id: an add with the same one is applied once, however often it is retried.
+        """
+        self._writable()
+        self._moved(add(self._place, rules, on_error, request_id, steps))
+        return self.version
+
+    def _writable(self) -> None:
+        if self._pinned:
+            raise ArgumentError(
+                f"this index is open at version {self.version}, to be read; open it without a version to write"
+            )
+
+    def _moved(self, version: Version) -> None:
+        self.release()
+        self._version = version
+
+    # --- asking it ---
+
+    def match(
+        self,
+        events: DataFrame,
+        id: str = "event_id",
+        attribute: str | None = None,
+        value: str | None = None,
+        output: str = "pairs",
+        engine: str = "arrow",
+        where: str | Column | None = None,
+        keep: list[str] | None = None,
+        zeros: bool = False,
+        into: str | None = None,
+        batch_size: int | None = None,
+        steps: Steps | None = None,
+        progress: bool | None = None,
+    ) -> DataFrame:
+        """Which expressions each event satisfies.
+
+        events: one row per event, any column but `id` an attribute; or, with `attribute` and `value` naming two
+            columns, one row per event and attribute.
+        output: "pairs" (event_id, expression_id), "counts" (expression_id, events) or "arrays" (event_id,
+            expression_ids: one row per event).
+        where: only expressions whose own columns satisfy this SQL; keep: such columns to carry into the result.
+        zeros: counts of 0 too. into: a Delta path or table to append to, batch by batch; what it now holds of this
+            match is returned.
+        """
+        if self._matcher is None:
+            self._matcher = Matcher(self)
+        return self._matcher.match(
+            events, id, attribute, value, output, engine, where, keep or [], zeros, into, batch_size, steps or Steps(), progress
+        )
+
+    def explain(self, event: dict[str, Any], expression_id: Any) -> str:
+        """Why an event satisfies an expression or not: its tree, with the value and the outcome at each node."""
+        from banyan.explain.why import explain
+
+        rows = self.expressions().where(F.col(EXPRESSION_ID) == F.lit(expression_id)).select("expression").collect()
+        if not rows:
+            raise ArgumentError(f"version {self.version} of {self.where} has no expression {expression_id!r}")
+        return explain(self.spark, rows[0]["expression"], event, self.settings)
+
+    def release(self) -> None:
+        """Free what matching has put aside. Results of earlier matches that were not read yet are gone with it."""
+        if self._matcher is not None:
+            self._matcher.release()
+            self._matcher = None
+
+    def __repr__(self) -> str:
+        counts = self._version.counts
+        return f"Index({self.where!r}, version {self.version}, {counts.get('expressions', 0):,} expressions)"

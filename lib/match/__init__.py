@@ -1,0 +1,1 @@
+"""Events -> numbers -> values -> leaves -> levels -> matches: rows are matched against a version of an index."""

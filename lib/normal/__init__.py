@@ -1,0 +1,1 @@
+"""From an expression tree to its negation-free canonical nodes. Knows nothing of Spark."""

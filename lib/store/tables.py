@@ -1,0 +1,90 @@
+"""Where the tables of an index are, and how they are made and read.
+
+An index lives in a folder (a name with a `/`: any path Spark can write) or in a schema (`catalog.schema`).
+The definition of each table is a file of `tables/`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import resources
+
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+from banyan.errors import ArgumentError
+
+PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
+VERSIONS = "versions"
+
+# Retention covers what time travel may reach; deletion vectors keep small updates from rewriting files.
+_PROPERTIES = {
+    "delta.enableDeletionVectors": "true",
+    "delta.deletedFileRetentionDuration": "interval {days} days",
+    "delta.logRetentionDuration": "interval {days} days",
+}
+
+
+class Place:
+    """The folder or schema of an index: names of tables, reading, writing."""
+
+    def __init__(self, spark: SparkSession, where: str):
+        if not where or "`" in where:
+            raise ArgumentError(f"an index is named by a folder ('./ads') or a schema ('main.ads'), not {where!r}")
+        self.spark = spark
+        self.is_folder = "/" in where
+        self.where = _absolute(where) if self.is_folder else where
+        if not self.is_folder and not re.fullmatch(r"\w+(\.\w+)?", where):
+            raise ArgumentError(f"{where!r} is neither a path (with a '/') nor a schema ('schema', 'catalog.schema')")
+
+    def name(self, table: str) -> str:
+        """The table's name in SQL."""
+        return f"delta.`{self.where}/{table}`" if self.is_folder else f"{self.where}.{table}"
+
+    @property
+    def lock_folder(self) -> str | None:
+        """The local folder to lock while writing; elsewhere Delta's own commit decides between writers."""
+        return self.where if self.is_folder and "://" not in self.where else None
+
+    def exists(self, table: str) -> bool:
+        if self.is_folder:
+            try:
+                return not self.spark.sql(f"DESCRIBE DETAIL {self.name(table)}").isEmpty()
+            except Exception as error:
+                if "DELTA" in str(error) or "PATH_NOT_FOUND" in str(error) or "NOT_FOUND" in str(error):
+                    return False
+                raise
+        return self.spark.catalog.tableExists(self.name(table))
+
+    def create(self, table: str, retention_days: int, id_type: str = "STRING", replace: bool = True) -> None:
+        """Make the table, empty; with `replace` also where something of that name is left from before."""
+        properties = ", ".join(f"'{k}' = '{v.format(days=retention_days)}'" for k, v in _PROPERTIES.items())
+        text = definition(table).format(table=self.name(table), properties=properties, id_type=id_type)
+        self.spark.sql(text.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1) if replace else text)
+
+    def read(self, table: str, version: int) -> DataFrame:
+        """The table as it was at a Delta version."""
+        reader = self.spark.read.format("delta").option("versionAsOf", int(version))
+        return reader.load(f"{self.where}/{table}") if self.is_folder else reader.table(self.name(table))
+
+    def latest(self, table: str) -> DataFrame:
+        return self.spark.table(self.name(table))
+
+    def save(self, writer: DataFrameWriter, table: str) -> None:
+        if self.is_folder:
+            writer.save(f"{self.where}/{table}")
+        else:
+            writer.saveAsTable(self.name(table))
+
+
+def definition(table: str) -> str:
+    """The SQL that makes a table, with {table}, {properties} and {id_type} to fill in."""
+    text = resources.files("banyan.tables").joinpath(f"{table}.sql").read_text("utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
+def _absolute(where: str) -> str:
+    where = where.rstrip("/") or "/"
+    if re.match(r"[a-zA-Z][\w+.-]*:", where):
+        return where[len("file:") :].replace("//", "", 1) if where.startswith("file:") else where
+    return os.path.abspath(os.path.expanduser(where))

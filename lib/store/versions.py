@@ -1,0 +1,235 @@
+"""Versions: how a write becomes visible, whole or not at all.
+
+The rules, which any other implementation must keep:
+
+1. A version is a row of `versions`; it names the Delta version of every other table. Readers read nothing else.
+2. After every publish the head row names the *latest* Delta version of every table. What a dead writer left on top is
+   brought back with RESTORE (references only) before the next write begins.
+3. Every commit carries the writer's build id as userMetadata. Before publishing, the history of each table must show
+   nothing foreign after the head's pin; otherwise the work is begun again.
+4. Publishing is one MERGE that inserts the row if neither its number nor its request id is there. It succeeded only if
+   one row was inserted: a loser who comes late gets no exception.
+5. On a local folder a writer holds the lock of the folder from before its first commit until published.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import random
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from typing import NamedTuple, TypeVar
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from banyan.errors import Conflict, IndexNotFound, VersionNotFound
+from banyan.store.lock import locked
+from banyan.store.tables import PINNED, VERSIONS, Place
+
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_HISTORY = 100
+RETRIES = 5
+
+Result = TypeVar("Result")
+
+
+class Version(NamedTuple):
+    """A row of `versions`."""
+
+    version: int
+    parent: int | None
+    table_versions: dict[str, int]
+    settings: dict[str, str]
+    counts: dict[str, int]
+    build_id: str
+    request_id: str | None
+    published_at: datetime
+    published_by: str
+    operation: str
+
+
+class LostRace(Exception):
+    """Another writer published first, or left commits among ours. Never reaches a user."""
+
+
+def find(place: Place, version: int | None = None, timestamp: datetime | str | None = None) -> Version:
+    """The head, or the version of that number, or the last one published by that time."""
+    rows = place.latest(VERSIONS)
+    if version is not None:
+        rows = rows.where(F.col("version") == int(version))
+    if timestamp is not None:
+        rows = rows.where(F.col("published_at") <= F.lit(timestamp).cast("timestamp"))
+    found = rows.orderBy(F.desc("version")).limit(1).collect()
+    if found:
+        return _version(found[0])
+    listed = place.latest(VERSIONS).agg(F.min("version"), F.max("version"), F.min("published_at")).first()
+    asked = f"version {version}" if version is not None else f"version at {timestamp}"
+    raise VersionNotFound(
+        f"{place.where} has no {asked}: it has versions {listed[0]} to {listed[1]}, the oldest published at {listed[2]}"
+    )
+
+
+def require(place: Place) -> None:
+    if not place.exists(VERSIONS):
+        raise IndexNotFound(f"there is no index at {place.where}; make one with Index.create or `banyan build`")
+
+
+class Write:
+    """One attempt at a new version, made under the lock from the head `head`."""
+
+    def __init__(self, place: Place, head: Version):
+        self.place = place
+        self.head = head
+        self.number = head.version + 1
+        self.build_id = uuid.uuid4().hex
+
+    def append(self, frame: DataFrame, table: str) -> None:
+        writer = frame.write.format("delta").mode("append").option("mergeSchema", "true").option("compression", "zstd")
+        self.place.save(writer.option("userMetadata", self.build_id), table)
+
+    def overwrite(self, frame: DataFrame, table: str) -> None:
+        writer = frame.write.format("delta").mode("overwrite").option("compression", "zstd")
+        self.place.save(writer.option("userMetadata", self.build_id), table)
+
+    def sql(self, text: str) -> DataFrame:
+        with _user_metadata(self.place, self.build_id):
+            return self.place.spark.sql(text)
+
+    def commit(self, action: Callable[[], None]) -> None:
+        """Run something that commits to a table, under this write's build id."""
+        with _user_metadata(self.place, self.build_id):
+            action()
+
+    def repair(self) -> None:
+        """Rule 2: bring back every table on which somebody left commits without publishing them."""
+        for table, (latest, _) in _histories(self.place, self.head).items():
+            pin = self.head.table_versions[table]
+            if latest != pin:
+                self.sql(f"RESTORE TABLE {self.place.name(table)} TO VERSION AS OF {pin}").collect()
+
+    def publish(self, operation: str, settings: dict, counts: dict, request_id: str | None = None) -> Version:
+        pins = {}
+        for table, (latest, foreign) in _histories(self.place, self.head, self.build_id).items():
+            if foreign:
+                raise LostRace(table)
+            pins[table] = latest
+        now = datetime.now(timezone.utc)
+        row = Version(
+            version=self.number,
+            parent=self.head.version if self.number else None,
+            table_versions=pins,
+            settings={k: str(v) for k, v in settings.items()},
+            counts=counts,
+            build_id=self.build_id,
+            request_id=request_id,
+            published_at=max(now, self.head.published_at + timedelta(microseconds=1)),
+            published_by=f"{getpass.getuser()}@{socket.gethostname()}",
+            operation=operation,
+        )
+        self._merge(row)
+        return row
+
+    def _merge(self, row: Version) -> None:
+        spark, name = self.place.spark, self.place.name(VERSIONS)
+        view = f"banyan_version_{self.build_id}"
+        schema = self.place.latest(VERSIONS).schema
+        spark.createDataFrame([tuple(row)], schema).createOrReplaceTempView(view)
+        try:
+            inserted = self.sql(
+                f"MERGE INTO {name} t USING {view} n ON t.version = n.version OR t.request_id = n.request_id "
+                "WHEN NOT MATCHED THEN INSERT *"
+            ).first()["num_inserted_rows"]
+        except PySparkException as error:
+            # A conflict, or an outcome we cannot know: the table itself says whether our row is in.
+            if not self._published():
+                raise LostRace(VERSIONS) from error
+            inserted = 1
+        finally:
+            spark.catalog.dropTempView(view)
+        if inserted != 1 and not self._published():
+            raise LostRace(VERSIONS)
+
+    def _published(self) -> bool:
+        return not self.place.latest(VERSIONS).where(F.col("build_id") == self.build_id).isEmpty()
+
+
+def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRIES) -> Result:
+    """Run `attempt` on the head under the rules above, again from the new head where another writer was faster."""
+    for turn in range(retries + 1):
+        with locked(place.lock_folder):
+            work = Write(place, find(place))
+            try:
+                work.repair()
+                return attempt(work)
+            except LostRace:
+                if turn == retries:
+                    head = find(place)
+                    raise Conflict(
+                        f"gave up after {retries + 1} attempts: {head.published_by} published version {head.version} "
+                        f"of {place.where} ({head.operation}) first; run it again"
+                    ) from None
+        time.sleep(random.uniform(0.5, 1.5) * 2**turn / 2)
+    raise AssertionError("unreachable")
+
+
+def by_request(place: Place, request_id: str | None) -> Version | None:
+    """The version that a request made already, if it did."""
+    if request_id is None:
+        return None
+    rows = place.latest(VERSIONS).where(F.col("request_id") == request_id).collect()
+    return _version(rows[0]) if rows else None
+
+
+def first(place: Place, settings: dict, retention_days: int) -> Version:
+    """Make the tables and publish version 0, the empty index. The caller holds the lock."""
+    with ThreadPoolExecutor(len(PINNED)) as pool:
+        list(pool.map(lambda table: place.create(table, retention_days), PINNED))
+    empty = Version(-1, None, {}, {}, {}, "", None, datetime.fromtimestamp(0, timezone.utc), "", "")
+    work = Write(place, empty)
+    # `versions` is made last: without it there is no index, so a create that dies half-way leaves none.
+    place.create(VERSIONS, retention_days)
+    counts = dict.fromkeys(("expressions", "predicates", "nodes", "edges", "levels"), 0)
+    return work.publish("create", settings, counts)
+
+
+def _histories(place: Place, head: Version, build_id: str | None = None) -> dict[str, tuple[int, bool]]:
+    """For each table its latest Delta version, and whether a commit after the head's pin is not of `build_id`."""
+
+    def one(table: str) -> tuple[str, tuple[int, bool]]:
+        rows = place.spark.sql(f"DESCRIBE HISTORY {place.name(table)} LIMIT {_HISTORY}")
+        rows = rows.select("version", "userMetadata").collect()
+        pin = head.table_versions.get(table)
+        after = [row for row in rows if pin is not None and row["version"] > pin]
+        return table, (max(row["version"] for row in rows), any(row["userMetadata"] != build_id for row in after))
+
+    with ThreadPoolExecutor(len(PINNED)) as pool:
+        return dict(pool.map(one, PINNED))
+
+
+@contextlib.contextmanager
+def _user_metadata(place: Place, build_id: str) -> Iterator[None]:
+    conf = place.spark.conf
+    before = conf.get(_USER_METADATA, None)
+    conf.set(_USER_METADATA, build_id)
+    try:
+        yield
+    finally:
+        if before is None:
+            conf.unset(_USER_METADATA)
+        else:
+            conf.set(_USER_METADATA, before)
+
+
+def _version(row: Row) -> Version:
+    values = row.asDict()
+    published = values["published_at"]
+    # Spark hands timestamps out as naive local time.
+    values["published_at"] = published.astimezone(timezone.utc)
+    return Version(**{field: values[field] for field in Version._fields})

@@ -1,0 +1,1 @@
+"""The SQL files, one a relation."""

@@ -1,0 +1,1 @@
+"""The layout of the tables, one file a table."""

@@ -1,9 +1,9 @@
 """Banyan: an index of WHERE clauses for Spark.
 
-    spark = banyan.session()
-    index = banyan.Index.create(spark, "./ads")
-    index.add(rules)                                 # DataFrame: expression_id, expression, ...
-    matches = index.match(events, id="event_id")     # DataFrame: event_id, expression_id
+spark = banyan.session()
+index = banyan.Index.create(spark, "./ads")
+index.add(rules)                                 # DataFrame: expression_id, expression, ...
+matches = index.match(events, id="event_id")     # DataFrame: event_id, expression_id
 """
 
 from __future__ import annotations

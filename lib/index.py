@@ -82,7 +82,9 @@ class Index:
                 # `versions` first: without it there is no index.
                 for table in (VERSIONS, *PINNED):
                     spark.sql(
-                        f"DELETE FROM {place.name(table)}" if place.is_folder else f"DROP TABLE IF EXISTS {place.name(table)}"
+                        f"DELETE FROM {place.name(table)}"
+                        if place.is_folder
+                        else f"DROP TABLE IF EXISTS {place.name(table)}"
                     )
 
     # --- what is in it ---
@@ -113,7 +115,7 @@ class Index:
         except Exception as error:
             if "DELTA_VERSION_NOT_FOUND" in str(error) or "RETENTION" in str(error):
                 raise VersionNotFound(
-                    f"version {self.version} of {self.where} is gone: retention has taken version {pin} of its table {name}"
+                    f"version {self.version} of {self.where} is gone: retention has taken {name} at version {pin}"
                 ) from error
             raise
 
@@ -188,13 +190,24 @@ class Index:
         output: "pairs" (event_id, expression_id), "counts" (expression_id, events) or "arrays" (event_id,
             expression_ids: one row per event).
         where: only expressions whose own columns satisfy this SQL; keep: such columns to carry into the result.
-        zeros: counts of 0 too. into: a Delta path or table to append to, batch by batch; what it now holds of this
-            match is returned.
+        zeros: counts of 0 too. into: a Delta folder or table to append to, batch by batch; that table is returned.
         """
         if self._matcher is None:
             self._matcher = Matcher(self)
         return self._matcher.match(
-            events, id, attribute, value, output, engine, where, keep or [], zeros, into, batch_size, steps or Steps(), progress
+            events,
+            id,
+            attribute,
+            value,
+            output,
+            engine,
+            where,
+            keep or [],
+            zeros,
+            into,
+            batch_size,
+            steps or Steps(),
+            progress,
         )
 
     def explain(self, event: dict[str, Any], expression_id: Any) -> str:

@@ -29,6 +29,7 @@ UTC = datetime.timezone.utc
 EVENT_SCHEMA = (
     "event_id BIGINT, i INT, l BIGINT, dec DECIMAL(10,2), d38 DECIMAL(38,0), f FLOAT, d DOUBLE, s STRING, bo BOOLEAN, "
     "dt DATE, ts TIMESTAMP, nt TIMESTAMP_NTZ, ai ARRAY<INT>, at ARRAY<STRING>, ad ARRAY<DOUBLE>, "
+    "adec ARRAY<DECIMAL(10,2)>, abo ARRAY<BOOLEAN>, adt ARRAY<DATE>, ats ARRAY<TIMESTAMP>, ant ARRAY<TIMESTAMP_NTZ>, "
     "user STRUCT<age: INT, name: STRING>, tags MAP<STRING, INT>, v STRING, doc STRING"
 )
 VARIANTS = ("v", "doc")
@@ -49,6 +50,11 @@ ATTRIBUTES = {
     "ai": ("ai", "list of integer"),
     "at": ("at", "list of text"),
     "ad": ("ad", "list of double"),
+    "adec": ("adec", "list of decimal"),
+    "abo": ("abo", "list of boolean"),
+    "adt": ("adt", "list of date"),
+    "ats": ("ats", "list of timestamp"),
+    "ant": ("ant", "list of timestamp_ntz"),
     "user": ("user", "other"),
     "user.age": ("user.age", "integer"),
     "user.name": ("user.name", "text"),
@@ -73,7 +79,8 @@ DATES = tuple(map(datetime.date.fromisoformat, _DAYS.split()))
 _MOMENTS = "2024-01-31 2024-01-31T10:00:00 2024-06-01T00:00:00.500000 1970-01-01"
 TIMES = tuple(map(datetime.datetime.fromisoformat, _MOMENTS.split()))
 JSONS = (
-    *"1 -1 5 10 1.5 0.25 -2.5 1e3 15e-1 9223372036854775807 12345678901234567890 true false null [] {}".split(),
+    *"1 -1 5 10 1.5 1.50 1.0 0.25 -2.5 1e3 15e-1 9223372036854775807 true false null [] {}".split(),
+    "12345678901234567890",
     *('"abc"', '"1"', '"1.5"', '"true"', '""', '" 10 "', '"2024-01-31"', '"ÄB"', '"a_b"', '{"x":1}'),
     *("[1,2,null]", '["a","1"]', '[1.5,"abc",true]', "[[1],1]", "[null]", "[1e0,10]", '["abc",{}]'),
 )
@@ -95,6 +102,7 @@ def _random_event(rng: Random, number: int, nulls: float) -> dict[str, Any]:
     def listed(values: Iterable[Any]) -> Any:
         return None if rng.random() < nulls else [draw((*values, None)) for _ in range(rng.randrange(4))]
 
+    instants = tuple(time.replace(tzinfo=UTC) for time in TIMES)
     singles = (0.0, -0.0, 1.5, 0.1, 10.0, 16777216.0, math.nan, math.inf)
     return {
         "event_id": number,
@@ -107,11 +115,16 @@ def _random_event(rng: Random, number: int, nulls: float) -> dict[str, Any]:
         "s": draw(TEXTS),
         "bo": draw((True, False)),
         "dt": draw(DATES),
-        "ts": draw([time.replace(tzinfo=UTC) for time in TIMES]),
+        "ts": draw(instants),
         "nt": draw(TIMES),
         "ai": listed(INTEGERS[:6]),
         "at": listed(TEXTS[:8]),
         "ad": listed(DOUBLES),
+        "adec": listed(DECIMALS[:5]),
+        "abo": listed((True, False)),
+        "adt": listed(DATES[:3]),
+        "ats": listed(instants),
+        "ant": listed(TIMES),
         "user": draw(({"age": draw(INTEGERS), "name": draw(TEXTS)},)),
         "tags": draw(({"x": draw(INTEGERS), "y": 1}, {"y": 2}, {})),
         "v": draw(JSONS),
@@ -124,9 +137,8 @@ def plain(event: Mapping[str, Any]) -> dict[str, Any]:
     flat = {name: event[name] for name in ATTRIBUTES if name in event and name not in VARIANTS}
     if event["f"] is not None:
         flat["f"] = Single(struct.unpack("f", struct.pack("f", event["f"]))[0])
-    for name in ("age", "name"):
-        flat[f"user.{name}"] = event["user"] and event["user"][name]
-    flat["tags.x"] = event["tags"] and event["tags"].get("x")
+    flat |= {f"user.{name}": (event["user"] or {}).get(name) for name in ("age", "name")}
+    flat["tags.x"] = (event["tags"] or {}).get("x")
     flat["v"] = _from_json(event["v"])
     doc = _from_json(event["doc"])
     flat["doc.x"] = doc.get("x") if isinstance(doc, dict) else None
@@ -135,7 +147,8 @@ def plain(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_json(text: str | None) -> Any:
     def number(digits: str) -> Decimal | float:
-        return float(digits) if "e" in digits else Decimal(digits)
+        # A variant keeps no zeros at the end of a decimal: LIKE sees 1.50 as '1.5'.
+        return float(digits) if "e" in digits else Decimal(format(Decimal(digits).normalize(), "f"))
 
     return None if text is None else json.loads(text, parse_float=number)
 
@@ -158,7 +171,7 @@ def _text(text: str) -> str:
 LITERALS = {
     "integer": ["-9223372036854775808", *"0 1 -1 2 5 10 30 127 2147483647 5000000000 9007199254740993 1L".split()],
     "decimal": "1.5 0.1 1.00 -1.50 2.25 .5 10.0 1e30BD 9223372036854775808 1BD 0.001 99999999.99 1000BD".split(),
-    "double": "1.5D 1e0 1e3 0D -0.0D 1e1 9007199254740992D 1e308 1.5F 0.1D 9.3e18 -1.5e-1".split(),
+    "double": "1.5D 1e0 1e3 0D -0.0D 1e1 9007199254740992D 1e308 1.5F 0.1D 9.3e18 -1e-1".split(),
     "text": [_text(text) for text in TEXTS],
     "boolean": ["TRUE", "false"],
     "date": [f"DATE '{date}'" for date in DATES[:4]],
@@ -186,6 +199,11 @@ FITTING = {
     "list of integer": ("integer", "decimal", "double"),
     "list of text": ("text",),
     "list of double": ("integer", "decimal", "double"),
+    "list of decimal": ("integer", "decimal", "double"),
+    "list of boolean": ("boolean",),
+    "list of date": ("date", "timestamp"),
+    "list of timestamp": ("date", "timestamp"),
+    "list of timestamp_ntz": ("date", "timestamp"),
 }
 
 
@@ -210,8 +228,13 @@ def _random_predicate(rng: Random) -> str:
     kind = ATTRIBUTES.get(name, ("", "other"))[1]
     family = rng.choice(FITTING.get(kind, tuple(LITERALS)) if rng.random() < 0.85 else tuple(LITERALS))
 
+    # Few of the texts are dates, and most would never meet one.
+    choices = LITERALS[family]
+    if family == "text" and kind in TIMELY:
+        choices = [*choices, *map(_text, sorted(_DATED) * 8)]
+
     def literal() -> str:
-        return "NULL" if rng.random() < 0.04 else rng.choice(LITERALS[family])
+        return "NULL" if rng.random() < 0.04 else rng.choice(choices)
 
     negation = rng.choice(("", "", "NOT "))
     if kind.startswith("list") or (kind == "variant" and rng.random() < 0.3) or rng.random() < 0.03:
@@ -393,11 +416,16 @@ def _list_sql(operator: str, column: str, kind: str, family: str, operands: tupl
     literals = [_literal(family, operand) for operand in operands]
     if not family:
         return f"arrays_overlap({column}, array({', '.join(literals)}))"
-    if element != family and not (element in NUMBERS and family in NUMBERS):
+    of_one_sort = (
+        element == family
+        or (element in NUMBERS and family in NUMBERS)
+        or (element in TIMELY and family in ("date", "timestamp"))
+    )
+    if not of_one_sort:
         return f"CASE WHEN size({column}) = 0 THEN FALSE END"
     if operator == "array_contains":
         return f"array_contains({column}, {literals[0]})"
-    if family == "decimal":
+    if "decimal" in (element, family):
         # Refused by Spark as arrays of different types, but array_contains shows what it would say.
         return f"exists({column}, e -> {' OR '.join(f'e = {literal}' for literal in literals)})"
     return f"arrays_overlap({column}, array({', '.join(literals)}))"
@@ -413,7 +441,7 @@ def _literal(family: str, operand: str | None) -> str:
     return operand + {"decimal": "BD", "double": "D"}.get(family, "")
 
 
-def oracle_matches(spark, events, expressions: Mapping[Any, Tree], chunk: int = 80) -> set[tuple[int, Any]]:
+def oracle_matches(spark, events, expressions: Mapping[Any, Tree], chunk: int = 160) -> set[tuple[int, Any]]:
     """All (event_id, expression id) that match, as Spark SQL sees it."""
     found = set()
     ids = list(expressions)
@@ -466,8 +494,12 @@ def _scalar(variant: str, elements: bool = False) -> str:
 
 @contextmanager
 def _interpreted(spark):
-    """Without code generation: compiling a hundred expressions takes longer than running them on some hundred rows."""
-    settings = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    """Little optimisation and no code generation: both take longer on a hundred expressions than a few hundred rows."""
+    settings = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.optimizer.maxIterations": "1",
+    }
     before = {name: spark.conf.get(name) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)

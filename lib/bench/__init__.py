@@ -1,1 +1,1 @@
-"""The benchmark."""
+"""Workloads of the papers and the benchmark."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from banyan.language.evaluate import Single, evaluate, kind_of
@@ -188,7 +189,7 @@ def _row(n: int, request: Request) -> tuple:
         source, text = "text", str(value).lower()
     elif source == "decimal":
         # The one form Spark writes a decimal in: all its digits, no exponent.
-        source, text = "text", format(value, "f")
+        source, text = "text", format(Decimal(value), "f")
     elif source == "integer":
         whole = value
     elif source == "double":

@@ -18,6 +18,8 @@ COMPARISONS = ("integer", "decimal", "double", "text", "boolean", "date", "times
 #   (`decimal(38,0) = 1.5` is tested as `= 2`; `cast(v as decimal(38,0))` of the literal). We compare exactly.
 # - integer x decimal beyond bigint: Spark folds `bigint < 1e30BD` to TRUE before it looks at the value, NULLs
 #   included. We keep NULL undefined.
+# - date or timestamp x 'today', 'now', ...: Spark puts the moment of the query in place of such a text literal. Here it
+#   is no date, as it is none in a column: an expression means the same every day.
 # - binary x text: Spark compares the bytes. Binary is of kind 'other' here and is never compared.
 COMPARISON: dict[tuple[str, str], str] = {
     ("integer", "integer"): "integer",

@@ -217,7 +217,7 @@ def _comparable(value: Any, target: str, casts: Casts) -> Any:
     if kind in ("integer", "decimal") and target == "double":
         return float(value)
     if kind in ("integer", "decimal") and target == "text":
-        return format(value, "f") if kind == "decimal" else str(value)
+        return format(Decimal(value), "f")
     if kind == "boolean" and target == "text":
         return "true" if value else "false"
     if kind == "date" and target == "timestamp_ntz":

@@ -55,7 +55,7 @@ class Xnor(NamedTuple):
     right: Tree
 
 
-Tree = Union[Predicate, Constant, Not, And, Or, Xor, Xnor]
+Tree = Union[Predicate, Constant, Not, And, Or, Xor, Xnor]  # noqa: UP007 (3.10 has no | on forward names)
 
 # Every operator and its inverse, which is undefined exactly where the operator is. `<=>` and `is null` (and their
 # inverses) are never undefined. `holds` is a Boolean attribute standing alone; `fails` is NOT of it.

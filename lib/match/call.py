@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
+import uuid
 import warnings
+from collections.abc import Iterable
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from banyan.columns import EVENT_ID
 from banyan.errors import ArgumentError
-from banyan.language.attributes import attribute_parts
 from banyan.match import events as numbers
-from banyan.match import matches, plan
-from banyan.match.attributes import resolve
+from banyan.match import matches, missing, plan
 from banyan.match.run import run_batch, settings_of
 from banyan.progress import Steps, bar
 from banyan.store.materialise import Scratch
@@ -30,10 +30,6 @@ BATCH_WORK = 2**16 * 8_000_000
 LARGEST, SMALLEST = 2**18, 2**12
 
 
-class MissingAttributeWarning(UserWarning):
-    """Rules use attributes that the events do not have."""
-
-
 class Matcher:
     """Matches against one version; keeps its plans between calls."""
 
@@ -41,6 +37,7 @@ class Matcher:
         self._index = index
         self._spark = index.spark
         self._plans: dict[tuple, plan.Plan] = {}
+        self._missing: dict[str, int] = {}
         self._scratch: list[Scratch] = []
 
     def release(self) -> None:
@@ -53,8 +50,9 @@ class Matcher:
         if key not in self._plans or key is None:
             tables = {name: self._index.table(name) for name in ("expressions", "predicates", "edges")}
             plan.check_columns(tables["expressions"], keep)
-            scratch = self._new_scratch()
-            made = plan.make(scratch, tables, where, keep, self._buckets())
+            if where is not None:
+                _check_where(tables["expressions"], where)
+            made = plan.make(self._new_scratch(), tables, where, keep, self._buckets())
             if key is None:
                 return made
             self._plans[key] = made
@@ -78,48 +76,42 @@ class Matcher:
     ) -> DataFrame:
         _check_arguments(output, engine, attribute, value, zeros, keep)
         settings = self._index.settings
-        with settings_of(self._spark, settings.time_zone):
-            with steps.step("plan"):
-                ready = self.plan(where, keep)
-            size = batch_size or max(SMALLEST, min(LARGEST, BATCH_WORK // max(1, ready.edge_count)))
-            scratch = self._new_scratch()
-            with steps.step("numbers"):
-                if attribute is None:
-                    warn_of_missing(ready, events, id, settings.case_sensitive)
-                    copy = numbers.copy_wide(scratch, events, id, ready.attributes, settings.case_sensitive, size)
-                else:
-                    copy = numbers.copy_long(
-                        scratch, events, id, attribute, value, ready.attributes, settings.case_sensitive, size
-                    )
-                batches = numbers.batches(scratch, copy, size)
-            results = []
-            for batch in bar(batches, len(batches), "batch", progress):
-                found = run_batch(scratch, ready, copy, batch, output == "counts", steps)
-                if output == "counts":
-                    with steps.step("final"):
-                        found = scratch.materialise(found, "counted")
-                results.append((batch, found))
-            return self._result(scratch, ready, copy, results, output, keep, zeros)
+        scratch = self._new_scratch()
+        try:
+            with settings_of(self._spark, settings.time_zone):
+                with steps.step("plan"):
+                    ready = self.plan(where, keep)
+                size = batch_size or max(SMALLEST, min(LARGEST, BATCH_WORK // max(1, ready.edge_count)))
+                with steps.step("numbers"):
+                    known, case = ready.attributes, settings.case_sensitive
+                    if attribute is None:
+                        copy = numbers.copy_wide(scratch, events, id, known, case, size)
+                    else:
+                        copy = numbers.copy_long(scratch, events, id, attribute, value, known, case, size)
+                    self._warn_of_missing(scratch, ready, copy, missing.paths(events, id))
+                    batches = numbers.batches(scratch, copy, size)
+                call = Call(self._spark, scratch, ready, copy, output, keep, zeros)
+                run = bar(enumerate(batches), len(batches), "batch", progress)
+                if into is not None and output != "counts":
+                    return call.written(run, Target(self._spark, into), steps)
+                found = call.whole(run, steps)
+                return found if into is None else Target(self._spark, into).append(found, 0)
+        except BaseException:
+            # Whatever went wrong, Ctrl-C included: nothing of this match stays behind.
+            scratch.release()
+            raise
 
-    def _result(self, scratch, ready: plan.Plan, copy, results: list, output: str, keep: list[str], zeros: bool) -> DataFrame:
-        expressions = ready.expressions
-        if output == "counts":
-            counted = [found for _, found in results] or [self._spark.createDataFrame([], matches.COUNTED)]
-            return matches.counts(reduce(DataFrame.unionByName, counted), expressions, keep, zeros)
-        parts = []
-        for batch, found in results:
-            ids = numbers.numbered(scratch, copy, batch).select("number", F.col("event_id").alias(EVENT_ID))
-            if output == "pairs":
-                parts.append(matches.pairs(found, expressions, ids, keep))
-            else:
-                parts.append(matches.arrays(found, expressions, ids))
-        if parts:
-            return reduce(DataFrame.unionByName, parts)
-        nothing = self._spark.createDataFrame([], matches.UNFOLDED)
-        ids = self._spark.createDataFrame([], "number int").select("number", F.lit(None).cast(copy.id_type).alias(EVENT_ID))
-        if output == "pairs":
-            return matches.pairs(nothing, expressions, ids, keep)
-        return matches.arrays(nothing, expressions, ids)
+    def _warn_of_missing(self, scratch: Scratch, ready: plan.Plan, copy: numbers.Copy, names: list[str]) -> None:
+        lacking = [name for name, number in ready.attributes.items() if number not in copy.found]
+        # The same attributes are missing from batch after batch of a scheduled job: they are looked up once.
+        new = [name for name in lacking if name not in self._missing]
+        if new:
+            tables = {name: self._index.table(name) for name in ("expressions", "predicates", "edges")}
+            self._missing |= missing.rules_using(scratch, tables, new)
+        if lacking:
+            known = copy.names if copy.names is not None else names
+            said = missing.lines({name: self._missing[name] for name in lacking}, known)
+            warnings.warn("\n".join(said), missing.MissingAttributeWarning, stacklevel=4)
 
     def _new_scratch(self) -> Scratch:
         scratch = Scratch(self._spark)
@@ -130,25 +122,94 @@ class Matcher:
         return max(2, int(self._spark.conf.get("spark.sql.shuffle.partitions", "2")))
 
 
-def warn_of_missing(ready: plan.Plan, events: DataFrame, id: str, case_sensitive: bool) -> None:
-    missing = missing_attributes(ready.rules_of, events, id, case_sensitive)
-    if missing:
-        warnings.warn("\n".join(missing), MissingAttributeWarning, stacklevel=4)
+class Target:
+    """Where `into=` writes: a Delta folder (a name with a '/') or a table. A batch goes in once, however often it is
+    tried: Delta remembers (writer, number)."""
+
+    def __init__(self, spark: SparkSession, into: str):
+        self._spark = spark
+        self._into = into
+        self._writer = uuid.uuid4().hex
+
+    def append(self, frame: DataFrame, number: int) -> DataFrame:
+        """The table after `frame` was appended."""
+        writer = frame.write.format("delta").mode("append")
+        writer = writer.option("txnAppId", self._writer).option("txnVersion", number)
+        if "/" in self._into:
+            writer.save(self._into)
+            return self._spark.read.format("delta").load(self._into)
+        writer.saveAsTable(self._into)
+        return self._spark.table(self._into)
 
 
-def missing_attributes(rules_of: dict[str, int], events: DataFrame, id: str, case_sensitive: bool) -> list[str]:
-    """One line for each attribute that rules use and the events lack."""
-    columns = [name for name in events.columns if name != id]
-    lines = []
-    for attribute, uses in sorted(rules_of.items(), key=lambda item: (-item[1], item[0])):
-        if resolve(events.schema, attribute_parts(attribute), case_sensitive) is None:
-            near = difflib.get_close_matches(attribute.lower(), [c.lower() for c in columns], 1, 0.6)
-            hint = next((f"; did you mean {c}?" for c in columns if near and c.lower() == near[0]), "")
-            lines.append(f"the events have no attribute {attribute}, used {uses} time{'s' if uses > 1 else ''} in the rules{hint}")
-    return lines
+class Call(NamedTuple):
+    """One call of match, its events copied and its plan ready."""
+
+    spark: SparkSession
+    scratch: Scratch
+    plan: plan.Plan
+    copy: numbers.Copy
+    output: str
+    keep: list[str]
+    zeros: bool
+
+    def whole(self, run: Iterable[tuple[int, numbers.Batch]], steps: Steps) -> DataFrame:
+        """The result of all batches, as one frame."""
+        if self.output == "counts":
+            counted = [self.spark.createDataFrame([], matches.COUNTED)]
+            for _, batch in run:
+                found = run_batch(self.scratch, self.plan, self.copy, batch, True, steps)
+                with steps.step("final"):
+                    counted.append(self.scratch.materialise(found, "counted"))
+            return matches.counts(_union(counted), self.plan.expressions, self.keep, self.zeros)
+        parts = [self._of_batch(run_batch(self.scratch, self.plan, self.copy, b, False, steps), b) for _, b in run]
+        return _union(parts) if parts else self._nothing()
+
+    def written(self, run: Iterable[tuple[int, numbers.Batch]], target: Target, steps: Steps) -> DataFrame:
+        """The target, after every batch was appended to it; a batch's sets are freed when it is in."""
+        table = target.append(self._nothing(), -1)
+        for number, batch in run:
+            own = Scratch(self.spark)
+            try:
+                found = run_batch(own, self.plan, self.copy, batch, False, steps)
+                with steps.step("write"):
+                    table = target.append(self._of_batch(found, batch), number)
+            finally:
+                own.release()
+        self.scratch.release()
+        return table
+
+    def _of_batch(self, found: DataFrame, batch: numbers.Batch) -> DataFrame:
+        ids = numbers.numbered(self.scratch, self.copy, batch).select("number", F.col("event_id").alias(EVENT_ID))
+        return self._named(found, ids)
+
+    def _nothing(self) -> DataFrame:
+        none = F.lit(None).cast(self.copy.id_type).alias(EVENT_ID)
+        ids = self.spark.createDataFrame([], "number int").select("number", none)
+        return self._named(self.spark.createDataFrame([], matches.UNFOLDED), ids)
+
+    def _named(self, found: DataFrame, ids: DataFrame) -> DataFrame:
+        if self.output == "pairs":
+            return matches.pairs(found, self.plan.expressions, ids, self.keep)
+        return matches.arrays(found, self.plan.expressions, ids)
 
 
-def _check_arguments(output: str, engine: str, attribute: str | None, value: str | None, zeros: bool, keep: list[str]) -> None:
+def _union(frames: list[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)
+
+
+def _check_where(expressions: DataFrame, where: str | Column) -> None:
+    try:
+        _ = expressions.where(where).schema
+    except AnalysisException as error:
+        columns = ", ".join(expressions.columns)
+        first = str(error).splitlines()[0]
+        raise ArgumentError(f"where={where!r} does not fit the expressions, which have {columns}: {first}") from None
+
+
+def _check_arguments(
+    output: str, engine: str, attribute: str | None, value: str | None, zeros: bool, keep: list[str]
+) -> None:
     if output not in OUTPUTS:
         raise ArgumentError(f"output is one of {', '.join(OUTPUTS)}; not {output!r}")
     if engine not in ENGINES:

@@ -23,16 +23,20 @@ from banyan.match.attributes import Form, Found, normalised, resolve
 from banyan.store.materialise import Scratch
 
 SHOWN = 5
+# Names of long-form attributes that are looked through for one near a missing one.
+NAMES = 10_000
 
 
 class Copy(NamedTuple):
     """The copy of the events. `forms`: for wide events how column `c<i>` holds attribute number i; for long-form events
-    the form of all values is under -1, and the columns are `attributes` and `values`."""
+    the form of all values is under -1, and the columns are `attributes` and `values`. `found`: the numbers of the
+    attributes that the events have; `names`: for long-form events, what their attributes are called."""
 
     path: str
     id_type: T.DataType
     forms: dict[int, Form]
     found: set[int]
+    names: list[str] | None = None
 
 
 class Batch(NamedTuple):
@@ -81,7 +85,9 @@ def copy_long(
     name = F.col(f"`{attribute}`")
     if not case_sensitive:
         # The first part of a path is folded, as in the rules.
-        name = F.concat(F.lower(F.substring_index(name, ".", 1)), F.expr(f"substr(`{attribute}`, instr(`{attribute}`, '.'))"))
+        name = F.concat(
+            F.lower(F.substring_index(name, ".", 1)), F.expr(f"substr(`{attribute}`, instr(`{attribute}`, '.'))")
+        )
         name = F.when(F.instr(F.col(f"`{attribute}`"), ".") > 0, name).otherwise(F.lower(F.col(f"`{attribute}`")))
     spark = scratch.spark
     known = spark.createDataFrame(
@@ -104,7 +110,12 @@ def copy_long(
     grouped = rows.repartition("key").mapInArrow(_together, schema)
     path = _write(scratch, grouped, batch_size)
     numbers = {number: text for text, number in attributes.items()}
-    copy = Copy(path, events.schema[id].dataType, {-1: form}, set(numbers))
+    there = spark.read.parquet(path).select(F.explode("attributes").alias("number")).distinct().collect()
+    found = {row["number"] for row in there}
+    names = None
+    if len(found) < len(attributes):
+        names = [row[0] for row in events.select(attribute).distinct().limit(NAMES).collect() if row[0] is not None]
+    copy = Copy(path, events.schema[id].dataType, {-1: form}, found, names)
     _check_ids(scratch, copy, id, unique=True)
     twice = spark.read.parquet(path).where("repeated IS NOT NULL").select("event_id", "repeated").limit(SHOWN).collect()
     if twice:
@@ -153,7 +164,9 @@ def _write(scratch: Scratch, rows: DataFrame, batch_size: int) -> str:
 
 def _id_column(events: DataFrame, id: str):
     if id not in events.columns:
-        raise EventsError(f"the events have no column {id!r}; they have {', '.join(events.columns)}. Name yours: id='...'")
+        raise EventsError(
+            f"the events have no column {id!r}; they have {', '.join(events.columns)}. Name yours: id='...'"
+        )
     kind = events.schema[id].dataType
     if isinstance(kind, (T.MapType, T.VariantType)):
         raise EventsError(f"column {id!r} is {kind.simpleString()}, which cannot tell events apart; cast it to text")
@@ -164,7 +177,9 @@ def _check_ids(scratch: Scratch, copy: Copy, id: str, unique: bool) -> None:
     ids = scratch.spark.read.parquet(copy.path).select("event_id")
     nulls = ids.where("event_id IS NULL").count()
     if nulls:
-        raise EventsError(f"{nulls} event{'s have' if nulls > 1 else ' has'} NULL in the id column {id!r}; give each an id")
+        raise EventsError(
+            f"{nulls} event{'s have' if nulls > 1 else ' has'} NULL in the id column {id!r}; give each an id"
+        )
     if unique:
         return
     repeated = ids.groupBy("event_id").count().where("count > 1")

@@ -152,7 +152,10 @@ class Attribute:
             elif meeting == "text":
                 keys = [text.encode() for text in values["t"].to_pylist()]
             else:
-                keys = [Decimal(l if t is None else t) for l, t in zip(values["l"].to_pylist(), values["t"].to_pylist())]
+                keys = [
+                    Decimal(whole if text is None else text)
+                    for whole, text in zip(values["l"].to_pylist(), values["t"].to_pylist())
+                ]
             events = values["events"].combine_chunks()
             lengths = np.diff(events.offsets.to_numpy()) if len(events) else np.zeros(0, np.int64)
             self._orders[key] = Ordered(keys, events.flatten().to_numpy(), lengths)

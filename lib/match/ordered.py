@@ -40,7 +40,7 @@ class Ordered:
         starts = np.concatenate(([0], np.cumsum(lengths)))
         if isinstance(keys, np.ndarray):
             order = np.argsort(keys, kind="stable")
-            first = np.flatnonzero(np.concatenate(([True], keys[order][1:] != keys[order][:-1])))
+            first = np.flatnonzero(np.concatenate(([len(keys) > 0], keys[order][1:] != keys[order][:-1])))
             self.keys: Sequence = keys[order][first]
         else:
             order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)

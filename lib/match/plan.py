@@ -34,7 +34,6 @@ class Level(NamedTuple):
 
 class Plan(NamedTuple):
     attributes: dict[str, int]
-    rules_of: dict[str, int]
     predicates: DataFrame
     predicate_count: int
     patterns: DataFrame | None
@@ -74,14 +73,13 @@ def make(
     internal = spread.join(inner, "parent_id", "left_semi")
     final = spread.join(inner, "parent_id", "left_anti")
 
-    attributes = {row["attribute"]: i for i, row in enumerate(_attributes(predicates))}
-    rules_of = {row["attribute"]: row["uses"] for row in _attributes(predicates)}
+    names = predicates.select("attribute").distinct().orderBy("attribute").collect()
+    attributes = {row["attribute"]: number for number, row in enumerate(names)}
     families = {row["family"] for row in predicates.select("family").distinct().collect()}
     types = {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
     numbered = scratch.keep(_numbered(scratch, predicates, attributes, types, buckets), bucket_count)
     return Plan(
         attributes=attributes,
-        rules_of=rules_of,
         predicates=numbered,
         predicate_count=numbered.count(),
         patterns=_patterns(numbered),
@@ -90,9 +88,9 @@ def make(
         levels=_levels(scratch, internal, buckets, tail),
         final=_level(scratch, "final", final, bucket_count),
         carriers=scratch.keep(
-            roots.join(has_parents, "node_id", "left_semi").unionByName(
-                roots.join(numbered.select("node_id"), "node_id", "left_semi")
-            ).distinct()
+            roots.join(has_parents, "node_id", "left_semi")
+            .unionByName(roots.join(numbered.select("node_id"), "node_id", "left_semi"))
+            .distinct()
         ),
         expressions=expressions,
         edge_count=spread.count(),
@@ -122,10 +120,6 @@ def _bucket(slot: Column, buckets: list[int]) -> Column:
     return F.element_at(F.array(*[F.lit(b).cast("int") for b in buckets]), slot.cast("int") + 1)
 
 
-def _attributes(predicates: DataFrame) -> list:
-    return predicates.groupBy("attribute").agg(F.sum("use_count").alias("uses")).orderBy("attribute").collect()
-
-
 def _numbered(
     scratch: Scratch, predicates: DataFrame, attributes: dict[str, int], types: set[str], buckets: list[int]
 ) -> DataFrame:
@@ -138,7 +132,9 @@ def _numbered(
         "operator",
         "family",
         # A Boolean attribute standing alone is a comparison with TRUE.
-        F.when(F.col("operator").isin("holds", "fails"), F.array(F.lit("true"))).otherwise(F.col("literals")).alias("literals"),
+        F.when(F.col("operator").isin("holds", "fails"), F.array(F.lit("true")))
+        .otherwise(F.col("literals"))
+        .alias("literals"),
     )
     made = [_cast_literals(name).alias(f"as_{name}") for name in sorted(types) if name not in ("text", "decimal")]
     pattern = F.when(F.col("operator").endswith("like"), F.xxhash64(_positive(), F.col("literals")[0]))
@@ -217,6 +213,6 @@ def check_columns(expressions: DataFrame, names: list[str]) -> None:
     for name in names:
         if name not in expressions.columns or name in own:
             columns = [c for c in expressions.columns if c not in own]
-            raise ArgumentError(f"keep: the expressions have no column {name!r} of yours; they have {', '.join(columns)}")
-
-
+            raise ArgumentError(
+                f"keep: the expressions have no column {name!r} of yours; they have {', '.join(columns)}"
+            )

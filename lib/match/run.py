@@ -7,9 +7,8 @@ non-empty sets flow.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
-from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -29,15 +28,9 @@ BROADCAST_ROWS = 20_000_000
 SELECTIVE = 0.5
 
 
-class Sets(NamedTuple):
-    """What a batch leaves behind for its result."""
-
-    batch: numbers.Batch
-    final: DataFrame | None
-    made: list[DataFrame]
-
-
-def run_batch(scratch: Scratch, plan: Plan, copy: numbers.Copy, batch: numbers.Batch, counting: bool, steps: Steps) -> DataFrame:
+def run_batch(
+    scratch: Scratch, plan: Plan, copy: numbers.Copy, batch: numbers.Batch, counting: bool, steps: Steps
+) -> DataFrame:
     """(node_id, events) or (node_id, numbers) of the nodes that carry expressions; the last round not yet run."""
     with steps.step("leaves"):
         leaves = scratch.materialise(_leaves(scratch, plan, copy, batch), "leaves")
@@ -80,7 +73,7 @@ def _with_hits(values: DataFrame, patterns: DataFrame) -> DataFrame:
 
 
 def _arriving(level: Level, made: list[DataFrame], selective: bool) -> DataFrame:
-    """(bucket, node_id, events): the sets that the parents of a level ask for, each sent to the buckets of its parents."""
+    """(bucket, node_id, events): the sets that parents of a level ask for, sent to the buckets of those parents."""
     sets = _union(made)
     routes = live_routes(level, sets.select("node_id")) if selective else level.routes
     if level.count <= BROADCAST_ROWS:
@@ -108,6 +101,3 @@ def settings_of(spark: SparkSession, time_zone: str) -> Iterator[None]:
     finally:
         for key, value in before.items():
             spark.conf.set(key, value)
-
-
-Progress = Callable[[list[numbers.Batch]], Iterator[numbers.Batch]]

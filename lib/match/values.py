@@ -116,7 +116,9 @@ def _grouped(part: int, kind: str, attributes: np.ndarray, values: pa.Array, num
     starts = np.flatnonzero(np.r_[True, (attributes[1:] != attributes[:-1]) | (code[1:] != code[:-1])])
     rows = len(starts)
     shown = distinct.take(pa.array(code[starts]))
-    empty = {name: pa.nulls(rows, kind_) for name, kind_ in (("l", pa.int64()), ("d", pa.float64()), ("t", pa.string()))}
+    empty = {
+        name: pa.nulls(rows, kind_) for name, kind_ in (("l", pa.int64()), ("d", pa.float64()), ("t", pa.string()))
+    }
     empty[{pa.int64(): "l", pa.float64(): "d"}.get(shown.type, "t")] = shown
     offsets = pa.array(np.r_[starts, len(code)], pa.int32())
     return pa.RecordBatch.from_arrays(
@@ -157,33 +159,35 @@ def as_types(frame: DataFrame, types: set[str], with_text: bool) -> DataFrame:
     def kind(*names: str) -> Column:
         return F.col("kind").isin(*(CODE[name] for name in names))
 
-    day = F.expr("date_from_unix_date(cast(l AS int))")
-    ntz = F.expr("timestampadd(MICROSECOND, l, TIMESTAMP_NTZ '1970-01-01 00:00:00')")
-    is_text, l, d, t = kind("text"), F.col("l"), F.col("d"), F.col("t")
+    # Only of their own kind: a huge integer is no date, and ANSI arithmetic would raise on it.
+    day = F.expr(f"date_from_unix_date(cast(if(kind = {CODE['date']}, l, NULL) AS int))")
+    epoch = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+    ntz = F.expr(f"timestampadd(MICROSECOND, if(kind = {CODE['timestamp_ntz']}, l, NULL), {epoch})")
+    is_text, whole, double, text = kind("text"), F.col("l"), F.col("d"), F.col("t")
     made = {
-        "integer": F.when(kind("integer"), l).when(is_text, t.try_cast("bigint")),
-        "double": F.when(kind("double", "float"), d)
-        .when(kind("integer"), l.cast("double"))
-        .when(kind("decimal", "text"), t.try_cast("double")),
-        "boolean": F.when(kind("boolean"), l).when(is_text, t.try_cast("boolean").cast("int").cast("long")),
-        "date": F.when(kind("date"), l).when(is_text, F.unix_date(t.try_cast("date")).cast("long")),
-        "timestamp": F.when(kind("timestamp"), l)
+        "integer": F.when(kind("integer"), whole).when(is_text, text.try_cast("bigint")),
+        "double": F.when(kind("double", "float"), double)
+        .when(kind("integer"), whole.cast("double"))
+        .when(kind("decimal", "text"), text.try_cast("double")),
+        "boolean": F.when(kind("boolean"), whole).when(is_text, text.try_cast("boolean").cast("int").cast("long")),
+        "date": F.when(kind("date"), whole).when(is_text, F.unix_date(text.try_cast("date")).cast("long")),
+        "timestamp": F.when(kind("timestamp"), whole)
         .when(kind("date"), F.unix_micros(day.cast("timestamp")))
         .when(kind("timestamp_ntz"), F.unix_micros(ntz.cast("timestamp")))
-        .when(is_text, F.unix_micros(t.try_cast("timestamp"))),
-        "timestamp_ntz": F.when(kind("timestamp_ntz"), l),
+        .when(is_text, F.unix_micros(text.try_cast("timestamp"))),
+        "timestamp_ntz": F.when(kind("timestamp_ntz"), whole),
     }
     columns = [made[name].alias(f"as_{name}") for name in made if name in types]
     if with_text:
-        text = (
-            F.when(kind("text", "decimal"), t)
-            .when(kind("integer"), l.cast("string"))
-            .when(kind("double"), d.cast("string"))
-            .when(kind("float"), d.cast("float").cast("string"))
-            .when(kind("boolean"), (l == 1).cast("string"))
+        seen = (
+            F.when(kind("text", "decimal"), text)
+            .when(kind("integer"), whole.cast("string"))
+            .when(kind("double"), double.cast("string"))
+            .when(kind("float"), double.cast("float").cast("string"))
+            .when(kind("boolean"), (whole == 1).cast("string"))
             .when(kind("date"), day.cast("string"))
-            .when(kind("timestamp"), F.timestamp_micros(l).cast("string"))
+            .when(kind("timestamp"), F.timestamp_micros(whole).cast("string"))
             .when(kind("timestamp_ntz"), ntz.cast("string"))
         )
-        columns.append(text.alias("text"))
+        columns.append(seen.alias("text"))
     return frame.select("*", *columns)

@@ -32,6 +32,7 @@ class Canonical:
     def __init__(self, ids: Ids | None = None):
         self._ids = ids or Ids()
         self._id_of: dict[Predicate, int] = {}
+        self._combined: dict[tuple, int] = {}
         # A predicate and its inverse have the same pair number: two of one pair under an AND make it FALSE.
         self._pairs: dict[tuple, int] = {}
         self._pair_of: dict[int, int] = {}
@@ -46,18 +47,20 @@ class Canonical:
     def add(self, tree: Tree) -> int:
         """The id of the tree's canonical root (`TRUE_ID` or `FALSE_ID` where the constants decide it)."""
         # The memo is on (sub-expression, polarity): nested XORs mention each operand in both polarities twice, so
-        # the expanded tree doubles per level while the graph grows by a constant. `kept` keeps rewritten trees alive,
-        # because the memo knows trees by their address.
+        # the expanded tree doubles per level while the graph grows by a constant. `kept` keeps all trees alive, the
+        # given one (the caller may hold it no longer) and rewritten ones, because the memo knows them by their address.
         memo: dict[tuple[int, bool], int] = {}
-        kept: list[Tree] = []
+        kept: list = [tree]
         operator, todo, ids, key = "", [(tree, False)], [], None
         frames = []
+        id_of, combined = self._id_of, self._combined
         while True:
             if todo:
                 tree, negated = todo.pop()
                 kind = type(tree)
                 if kind is Predicate:
-                    ids.append(self._predicate(tree, negated))
+                    known = None if negated else id_of.get(tree)
+                    ids.append(self._predicate(tree, negated) if known is None else known)
                     continue
                 if kind is Not:
                     todo.append((tree[0], not negated))
@@ -75,7 +78,7 @@ class Canonical:
                 else:
                     effective = "or"
                     below = _either(tree, negated)
-                    kept.append(below)
+                    kept.append(tuple(below))  # a copy: `below` itself is emptied as it is worked off
                 entry = (id(tree), negated)
                 known = memo.get(entry)
                 if known is not None:
@@ -86,7 +89,12 @@ class Canonical:
                 continue
             if not frames:
                 return ids[0]
-            result = memo[key] = self._combine(operator, ids)
+            # Expressions share sub-expressions, mostly as the same text: four of five are known by their operands.
+            content = (operator, *ids)
+            result = combined.get(content)
+            if result is None:
+                result = combined[content] = self._combine(operator, ids)
+            memo[key] = result
             operator, todo, ids, key = frames.pop()
             ids.append(result)
 

@@ -56,11 +56,11 @@ class Place:
                 raise
         return self.spark.catalog.tableExists(self.name(table))
 
-    def create(self, table: str, retention_days: int, id_type: str = "STRING", replace: bool = True) -> None:
-        """Make the table, empty; with `replace` also where something of that name is left from before."""
+    def create(self, table: str, retention_days: int) -> None:
+        """Make the table, empty, also where a create that died left one of that name."""
         properties = ", ".join(f"'{k}' = '{v.format(days=retention_days)}'" for k, v in _PROPERTIES.items())
-        text = definition(table).format(table=self.name(table), properties=properties, id_type=id_type)
-        self.spark.sql(text.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1) if replace else text)
+        text = definition(table).format(table=self.name(table), properties=properties)
+        self.spark.sql(text.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1))
 
     def read(self, table: str, version: int) -> DataFrame:
         """The table as it was at a Delta version."""
@@ -78,7 +78,7 @@ class Place:
 
 
 def definition(table: str) -> str:
-    """The SQL that makes a table, with {table}, {properties} and {id_type} to fill in."""
+    """The SQL that makes a table, with {table} and {properties} to fill in."""
     text = resources.files("banyan.tables").joinpath(f"{table}.sql").read_text("utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
 

@@ -91,21 +91,24 @@ class Write:
         self.build_id = uuid.uuid4().hex
 
     def append(self, frame: DataFrame, table: str) -> None:
-        writer = frame.write.format("delta").mode("append").option("mergeSchema", "true").option("compression", "zstd")
-        self.place.save(writer.option("userMetadata", self.build_id), table)
+        writer = frame.write.format("delta").mode("append").option("mergeSchema", "true")
+        self.place.save(writer.option("compression", "zstd").option("userMetadata", self.build_id), table)
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
         writer = frame.write.format("delta").mode("overwrite").option("compression", "zstd")
         self.place.save(writer.option("userMetadata", self.build_id), table)
 
+    def retype(self, frame: DataFrame, table: str, clustered_by: str) -> None:
+        """Overwrite the table and take the frame's types; comments and properties stay, clustering is renewed."""
+        comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
+        frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
+        writer = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        self.place.save(writer.option("compression", "zstd").option("userMetadata", self.build_id), table)
+        self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({clustered_by})")
+
     def sql(self, text: str) -> DataFrame:
         with _user_metadata(self.place, self.build_id):
             return self.place.spark.sql(text)
-
-    def commit(self, action: Callable[[], None]) -> None:
-        """Run something that commits to a table, under this write's build id."""
-        with _user_metadata(self.place, self.build_id):
-            action()
 
     def repair(self) -> None:
         """Rule 2: bring back every table on which somebody left commits without publishing them."""

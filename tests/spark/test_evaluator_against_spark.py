@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
+import oracle
 import pytest
 
 from banyan.explain.casts import SparkCasts
 from banyan.language.evaluate import evaluate
 from banyan.language.parser import parse
 from banyan.language.settings import Settings
-from tests import oracle
 
 ZONE = "America/New_York"
 

@@ -132,6 +132,7 @@ NOON = datetime.datetime(2024, 1, 31, 12)
         ("like", "text", ("%",), [("", True), ("a\nb", True), ("\n", True)]),
         ("like", "text", ("a\\_b\\%\\\\",), [("a_b%\\", True), ("axb%\\", False)]),
         ("like", "text", ("1.5%",), [(Decimal("1.50"), True), (1.5, True), (15, False), ("1x5", False), (DAY, U)]),
+        ("like", "text", ("9223372036854775808",), [(2**63, True), (Decimal(2**63), True), (2**63 - 1, False)]),
         ("like", "text", ("true",), [(True, True), (False, False)]),
         ("ilike", "text", ("A%",), [("abc", True), ("ABC", True), ("b", False), (U, U)]),
         ("ilike", "text", ("äb",), [("ÄB", True), ("äc", False)]),

@@ -238,6 +238,12 @@ PIECES = st.sampled_from(
 )
 
 
+def parse_plain(text):
+    """The tree without the short cut of fused tokens."""
+    text = tokens.blank_asides(text).rstrip(tokens.SPACES)
+    return parser._tree(Reader(text, [*tokens.PLAIN(text), "", "", ""], DEFAULT, False, []))
+
+
 @settings(max_examples=400)
 @given(st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=12).map(" ".join), st.lists(PIECES).map("".join)))
 def test_any_text_gives_a_tree_or_an_expression_error(text):
@@ -248,6 +254,7 @@ def test_any_text_gives_a_tree_or_an_expression_error(text):
         assert 0 <= error.position <= len(text)
     else:
         assert isinstance(tree, (Predicate, Constant, Not, And, Or, Xor, Xnor))
+        assert tree == parse_plain(text)
 
 
 @settings(max_examples=400)
@@ -258,8 +265,7 @@ def test_fused_and_plain_tokens_read_the_same(predicates, data):
     text = predicates[0]
     for predicate in predicates[1:]:
         text = f"({text}) {data.draw(st.sampled_from(['AND', 'or', 'XOR', 'AND NOT']))} {predicate}"
-    plain = tokens.PLAIN(text) + ["", "", ""]
-    assert parse(text) == parser._tree(Reader(text, plain, DEFAULT, False, []))
+    assert parse(text) == parse_plain(text)
 
 
 def test_memory_of_predicates_stays_small():

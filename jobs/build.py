@@ -1,0 +1,43 @@
+"""banyan build: an index from a file of rules."""
+
+from __future__ import annotations
+
+import time
+
+from banyan.jobs import arguments, files
+
+_EXAMPLES = """
+banyan build rules.csv ./ads
+banyan build rules.parquet ./ads --replace --on-error quarantine
+banyan build segments.csv ./segments --id name --expression condition --time-zone Europe/Berlin
+"""
+
+
+def main(argv: list[str]) -> int:
+    parser = arguments.parser(
+        "build",
+        "Make an index from a file of rules: one row per rule, with an id, an expression such as\n"
+        "\"age >= 18 AND country IN ('DE', 'FR')\", and any columns of yours (tenant, priority, ...),\n"
+        "which are kept and can filter a match. The index appears when it is whole.",
+        _EXAMPLES,
+    )
+    arguments.add_rules(parser)
+    arguments.add_index(parser)
+    parser.add_argument("--replace", action="store_true", help="replace the index that is there, all versions of it")
+    arguments.add_on_error(parser)
+    arguments.add_reading(parser)
+    arguments.add_quiet(parser)
+    given = parser.parse_args(argv)
+
+    spark = arguments.started()
+    arguments.check_place(spark, given.index)
+    rules = files.read_rules(spark, given.rules, given.id, given.expression)
+    from banyan.store.staged import staged
+
+    start = time.monotonic()
+    settings = {"time_zone": given.time_zone, "case_sensitive": given.case_sensitive}
+    with staged(spark, given.index, given.replace, **settings) as index:
+        index.add(rules, given.on_error, steps=arguments.steps(given.quiet))
+        summary = arguments.summary(index, given.index, time.monotonic() - start)
+    print(summary)
+    return 0

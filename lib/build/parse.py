@@ -1,0 +1,175 @@
+"""Parse expressions on the workers, in Arrow batches.
+
+In: rows with an id and a text (and whatever columns the user keeps beside them). Out: the same rows with `node_id`, or
+with `position` and `reason` where the text is bad, and `made`: the nodes that this stretch of rows met for the first
+time. A node is sent about once per stretch instead of once per mention, which at 18 mentions a predicate is what keeps
+the shuffle after this step small.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from banyan.columns import EXPRESSION, NODE_ID
+from banyan.errors import ExpressionError
+from banyan.language.parser import parse
+from banyan.language.settings import Settings
+from banyan.normal.canonical import Canonical
+from banyan.normal.ids import Ids
+
+# The `reason` of a row at which two different nodes had one id: the whole build starts again with the next seed.
+COLLISION = "two nodes have one id"
+
+# Nodes a worker remembers before it starts afresh: bounds its memory (about 1 kB each) at any number of rows.
+STRETCH = 400_000
+
+_MADE_ARROW = pa.list_(
+    pa.struct(
+        [
+            ("node_id", pa.int64()),
+            ("operator", pa.string()),
+            ("attribute", pa.string()),
+            ("family", pa.string()),
+            ("literals", pa.list_(pa.string())),
+            ("operands", pa.list_(pa.int64())),
+            ("level", pa.int32()),
+            ("frequency", pa.float32()),
+            ("operand_frequencies", pa.list_(pa.float32())),
+        ]
+    )
+)
+_MADE = T.ArrayType(
+    T.StructType(
+        [
+            T.StructField("node_id", T.LongType()),
+            T.StructField("operator", T.StringType()),
+            T.StructField("attribute", T.StringType()),
+            T.StructField("family", T.StringType()),
+            T.StructField("literals", T.ArrayType(T.StringType())),
+            T.StructField("operands", T.ArrayType(T.LongType())),
+            T.StructField("level", T.IntegerType()),
+            T.StructField("frequency", T.FloatType()),
+            T.StructField("operand_frequencies", T.ArrayType(T.FloatType())),
+        ]
+    )
+)
+
+
+def parsed(rules: DataFrame, settings: Settings, ids: Ids, bad_patterns: frozenset[str] = frozenset()) -> DataFrame:
+    """`rules` with node_id, position, reason and made. `bad_patterns`: regular expressions that Java refuses."""
+    schema = T.StructType(
+        rules.schema.fields
+        + [
+            T.StructField(NODE_ID, T.LongType()),
+            T.StructField("position", T.IntegerType()),
+            T.StructField("reason", T.StringType()),
+            T.StructField("made", _MADE),
+        ]
+    )
+    return rules.mapInArrow(parser(settings, ids, bad_patterns), schema)
+
+
+def parser(
+    settings: Settings, ids: Ids, bad_patterns: frozenset[str] = frozenset()
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function a worker runs over its batches."""
+
+    def parse_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Trees and nodes have no cycles, and a million of them make every collection long: a third of the time.
+        gc.disable()
+        try:
+            stretch = _Stretch(settings, ids, bad_patterns)
+            for batch in batches:
+                yield stretch.batch(batch)
+                if len(stretch) > STRETCH:
+                    stretch = _Stretch(settings, ids, bad_patterns)
+        finally:
+            gc.enable()
+
+    return parse_batches
+
+
+class _Stretch:
+    """What a worker remembers of the rows it has seen: every node, so that it is sent once."""
+
+    def __init__(self, settings: Settings, ids: Ids, bad_patterns: frozenset[str]):
+        self._settings = settings
+        self._bad_patterns = bad_patterns
+        self._canonical = Canonical(ids)
+        self._seen: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._canonical)
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        roots, positions, reasons, made = [], [], [], []
+        for text in batch.column(EXPRESSION).to_pylist():
+            root = position = reason = None
+            fresh: list[tuple] = []
+            try:
+                root, fresh = self._row(text)
+            except ExpressionError as error:
+                position, reason = error.position, error.reason
+            roots.append(root)
+            positions.append(position)
+            reasons.append(reason)
+            made.append(fresh)
+        columns = [pa.array(roots, pa.int64()), pa.array(positions, pa.int32()), pa.array(reasons, pa.string())]
+        return pa.RecordBatch.from_arrays(
+            [*batch.columns, *columns, _made_array(made)], [*batch.schema.names, NODE_ID, "position", "reason", "made"]
+        )
+
+    def _row(self, text: str | None) -> tuple[int, list[tuple]]:
+        """The root of an expression, and the nodes of it that are new."""
+        if text is None:
+            raise ExpressionError("the expression is NULL")
+        canonical = self._canonical
+        root = canonical.add(parse(text, self._settings))
+        if canonical.collision is not None:
+            raise ExpressionError(COLLISION)
+        if self._bad_patterns:
+            _refuse_patterns(canonical, root, self._bad_patterns, text)
+        return root, _rows(canonical, canonical.below(root, self._seen))
+
+
+def _rows(canonical: Canonical, ids: list[int]) -> list[tuple]:
+    rows, frequencies = [], canonical.frequencies
+    for node_id in ids:
+        node = canonical.nodes.get(node_id)
+        if node is None:
+            attribute, operator, family, literals = canonical.predicates[node_id]
+            rows.append((node_id, operator, attribute, family, literals, None, 1, frequencies[node_id], None))
+        else:
+            operator, operands, level = node
+            of_operands = [frequencies[operand] for operand in operands]
+            rows.append((node_id, operator, None, None, None, operands, level, frequencies[node_id], of_operands))
+    return rows
+
+
+def _made_array(made: list[list[tuple]]) -> pa.ListArray:
+    """Column by column, because building an array of structs from Python dicts takes five times as long."""
+    offsets, total = [0], 0
+    for rows in made:
+        total += len(rows)
+        offsets.append(total)
+    columns = list(zip(*(row for rows in made for row in rows))) or [()] * len(_MADE_ARROW.value_type)
+    fields = list(_MADE_ARROW.value_type)
+    struct = pa.StructArray.from_arrays(
+        [pa.array(list(column), field.type) for column, field in zip(columns, fields)], fields=fields
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
+
+
+def _refuse_patterns(canonical: Canonical, root: int, bad: frozenset[str], text: str) -> None:
+    for node_id in canonical.below(root, set()):
+        predicate = canonical.predicates.get(node_id)
+        if predicate is not None and predicate.operator.endswith("rlike") and predicate.operands[0] in bad:
+            pattern = predicate.operands[0]
+            raise ExpressionError(
+                f"{pattern!r} is not a regular expression that Java accepts", text, max(0, text.find(pattern))
+            )

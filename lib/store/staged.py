@@ -1,0 +1,73 @@
+"""An index that appears when it is whole.
+
+A build on a local folder happens in a hidden folder beside it and is moved into place at the end, so that a build that
+fails or is interrupted leaves nothing, and one that replaces an index leaves the old one until the new one is there.
+Delta names its files relative to the table, so a table can be moved.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from banyan.errors import IndexExists
+from banyan.index import Index
+from banyan.store.lock import locked
+from banyan.store.tables import PINNED, VERSIONS, Place
+
+
+@contextmanager
+def staged(spark: SparkSession, where: str, replace: bool, **settings: Any) -> Iterator[Index]:
+    """A new, empty index to fill; at the end of the block it is the index at `where`."""
+    place = Place(spark, where)
+    there = Index.exists(spark, where)
+    if there and not replace:
+        raise IndexExists(f"there is an index at {place.where} already; add to it, or replace it (--replace)")
+    if place.lock_folder is None:
+        yield from _in_place(spark, where, there, settings)
+        return
+    parent = os.path.dirname(place.where)
+    made = next((folder for folder in _parents(parent) if not os.path.isdir(folder)), None)
+    os.makedirs(parent, exist_ok=True)
+    hidden = tempfile.mkdtemp(prefix=f".{os.path.basename(place.where)}-", dir=parent)
+    try:
+        yield Index.create(spark, hidden, **settings)
+        if there:
+            Index.drop(spark, where)
+        with locked(place.lock_folder):
+            # `versions` last: without it there is no index.
+            for table in (*PINNED, VERSIONS):
+                shutil.rmtree(f"{place.where}/{table}", ignore_errors=True)
+                os.rename(f"{hidden}/{table}", f"{place.where}/{table}")
+    except BaseException:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+        raise
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _parents(folder: str) -> list[str]:
+    """The folder and those above it, from the top."""
+    above = [folder]
+    while os.path.dirname(above[-1]) != above[-1]:
+        above.append(os.path.dirname(above[-1]))
+    return above[::-1]
+
+
+def _in_place(spark: SparkSession, where: str, there: bool, settings: dict[str, Any]) -> Iterator[Index]:
+    """In a schema or an object store nothing can be moved: the old one goes first, and a failed build is dropped."""
+    if there:
+        Index.drop(spark, where)
+    index = Index.create(spark, where, **settings)
+    try:
+        yield index
+    except BaseException:
+        Index.drop(spark, where)
+        raise

@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit bench lint format clean
+.PHONY: help setup demo test test-unit test-random bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -35,6 +35,10 @@ test: lint ## All checks: lint, then tests without Spark, then tests with Spark
 
 test-unit: $(STAMP) ## Tests without Spark (seconds)
 	@$(BIN)/python -m pytest tests/unit
+
+test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (about half an hour)
+	@BANYAN_RANDOM_SEED=1000 BANYAN_RANDOM_ROUNDS=5 BANYAN_RANDOM_EVENTS=2000 BANYAN_RANDOM_EXPRESSIONS=1000 \
+		$(BIN)/python -m pytest tests/spark/test_match_against_spark.py -k where
 
 bench: $(STAMP) ## The benchmark
 	@$(BIN)/python -m banyan.bench

@@ -15,7 +15,8 @@ from banyan.language.parser import parse
 
 ROUNDS = int(os.environ.get("BANYAN_RANDOM_ROUNDS", "1"))
 FIRST_SEED = int(os.environ.get("BANYAN_RANDOM_SEED", "1"))
-EVENTS, EXPRESSIONS = 400, 520
+EVENTS = int(os.environ.get("BANYAN_RANDOM_EVENTS", "400"))
+EXPRESSIONS = int(os.environ.get("BANYAN_RANDOM_EXPRESSIONS", "520"))
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from banyan.jobs import arguments, files
+from banyan.jobs import arguments, files, running
 
 _EXAMPLES = """
 banyan add more.csv ./ads
@@ -26,14 +26,14 @@ def main(argv: list[str]) -> int:
     arguments.add_quiet(parser)
     given = parser.parse_args(argv)
 
-    spark = arguments.started()
-    index = arguments.opened(spark, given)
+    spark = running.started()
+    index = running.opened(spark, given)
     rules = files.read_rules(spark, given.rules, given.id, given.expression)
     rules = files.with_ids_as(rules, index.expressions().schema["expression_id"].dataType, given.rules)
     before, start = index.version, time.monotonic()
-    version = index.add(rules, given.on_error, given.request_id, arguments.steps(given.quiet))
+    version = index.add(rules, given.on_error, given.request_id, running.steps(given.quiet))
     if version <= before:
         print(f"request {given.request_id} is in version {version} already: nothing to do")
     else:
-        print(arguments.summary(index, given.index, time.monotonic() - start))
+        print(running.summary(index, given.index, time.monotonic() - start))
     return 0

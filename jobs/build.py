@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from banyan.jobs import arguments, files
+from banyan.jobs import arguments, files, running
 
 _EXAMPLES = """
 banyan build rules.csv ./ads
@@ -29,15 +29,15 @@ def main(argv: list[str]) -> int:
     arguments.add_quiet(parser)
     given = parser.parse_args(argv)
 
-    spark = arguments.started()
-    arguments.check_place(spark, given.index)
+    spark = running.started()
+    running.check_place(spark, given.index)
     rules = files.read_rules(spark, given.rules, given.id, given.expression)
     from banyan.store.staged import staged
 
-    start = time.monotonic()
+    start, steps = time.monotonic(), running.steps(given.quiet)
     settings = {"time_zone": given.time_zone, "case_sensitive": given.case_sensitive}
-    with staged(spark, given.index, given.replace, **settings) as index:
-        index.add(rules, given.on_error, steps=arguments.steps(given.quiet))
-        summary = arguments.summary(index, given.index, time.monotonic() - start)
+    with staged(spark, given.index, given.replace, steps, **settings) as index:
+        index.add(rules, given.on_error, steps=steps)
+        summary = running.summary(index, given.index, time.monotonic() - start)
     print(summary)
     return 0

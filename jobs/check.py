@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from banyan.jobs import arguments, files
+from banyan.jobs import arguments, files, running
 
 _EXAMPLES = """
 banyan check rules.csv
@@ -27,7 +27,7 @@ def main(argv: list[str]) -> int:
     arguments.add_reading(parser)
     given = parser.parse_args(argv)
 
-    spark = arguments.started()
+    spark = running.started()
     rules = files.read_rules(spark, given.rules, given.id, given.expression)
     events = files.read(spark, given.events, infer=True) if given.events else None
     from banyan.build.check import check_columns

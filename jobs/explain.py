@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from banyan.errors import ArgumentError
-from banyan.jobs import arguments, files
+from banyan.jobs import arguments, files, running
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -41,8 +41,8 @@ def main(argv: list[str]) -> int:
     if given.events is not None and given.event_id is None:
         parser.error("--events needs --event-id X, the id of the event to explain")
 
-    spark = arguments.started()
-    index = arguments.opened(spark, given)
+    spark = running.started()
+    index = running.opened(spark, given)
     rules = index.expressions().where(_is(index.expressions().schema["expression_id"], given.expression_id))
     rule = rules.select("expression_id", "expression").first()
     if rule is None:

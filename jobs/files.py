@@ -29,16 +29,18 @@ def format_of(name: str) -> str | None:
 def read(spark: SparkSession, name: str, infer: bool = False) -> DataFrame:
     """The rows of a file, a Delta folder or a table. infer: types of csv columns from their values, else all text."""
     is_local = not any(mark in name for mark in _SPARK_PATH)
-    if is_local and os.path.isdir(f"{name}/_delta_log"):
-        return spark.read.format("delta").load(name)
+    # Absolute, because the folder that Spark was started in need not be ours.
+    path = os.path.abspath(name) if is_local else name
+    if is_local and os.path.isdir(f"{path}/_delta_log"):
+        return spark.read.format("delta").load(path)
     kind = format_of(name)
     if kind is None:
         return _table(spark, name)
-    if is_local and not os.path.exists(name):
+    if is_local and not os.path.exists(path):
         raise ArgumentError(f"there is no file {name}{_near(name)}")
     if kind == "csv":
-        return spark.read.options(**_CSV, inferSchema=infer).csv(name)
-    return _json(spark, name, is_local) if kind == "json" else spark.read.parquet(name)
+        return spark.read.options(**_CSV, inferSchema=infer).csv(path)
+    return _json(spark, path, is_local) if kind == "json" else spark.read.parquet(path)
 
 
 def _table(spark: SparkSession, name: str) -> DataFrame:

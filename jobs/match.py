@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from banyan.jobs import arguments, files
+from banyan.jobs import arguments, files, running
 from banyan.jobs.tables import table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ banyan match events.csv ./ads --id event_id --output counts --where "tenant = 'a
 banyan match readings.csv ./alerts --id device --attribute name --value reading      (long form)
 banyan match events.parquet ./ads --id event_id --into matches.parquet --version 3
 """
-_WHAT = {"pairs": "pairs", "counts": "rules with events", "arrays": "events"}
+_WHAT = {"pairs": "pairs", "counts": "rules", "arrays": "events"}
 
 
 def main(argv: list[str]) -> int:
@@ -67,10 +67,10 @@ def main(argv: list[str]) -> int:
     if kind:
         files.check_new(given.into, given.overwrite)
 
-    spark = arguments.started()
-    index = arguments.opened(spark, given)
+    spark = running.started()
+    index = running.opened(spark, given)
     if given.into and not kind:
-        arguments.check_place(spark, given.into)
+        running.check_place(spark, given.into)
     events = files.read(spark, given.events, infer=True)
     for column, option in ((given.id, "--id"), (given.attribute, "--attribute"), (given.value, "--value")):
         if column is not None:
@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
     finally:
         index.release()
     if not given.quiet:
-        arguments.note(f"version {index.version}, {time.monotonic() - start:.1f} s")
+        running.note(f"version {index.version}, {time.monotonic() - start:.1f} s")
     return 0
 
 

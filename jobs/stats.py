@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from banyan.jobs import arguments
+from banyan.jobs import arguments, running
 
 _EXAMPLES = """
 banyan stats ./ads
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     given = parser.parse_args(argv)
 
-    stats = arguments.opened(arguments.started(), given).stats()
+    stats = running.opened(running.started(), given).stats()
     if given.json:
         print(json.dumps(stats))
         return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from banyan.jobs import arguments
+from banyan.jobs import arguments, running
 from banyan.jobs.tables import instant, table
 
 _EXAMPLES = """
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object per version")
     given = parser.parse_args(argv)
 
-    rows = arguments.opened(arguments.started(), given).versions().collect()
+    rows = running.opened(running.started(), given).versions().collect()
     versions = [{**row.asDict(), **row["counts"], "published_at": instant(row["published_at"])} for row in rows]
     if given.json:
         for version in versions:

@@ -80,7 +80,12 @@ def _spark(folder: str, rules: str, events: str, given: argparse.Namespace) -> d
         taken = Steps()
         start = time.monotonic()
         rows = index.match(
-            spark.read.parquet(events), id="event_id", attribute="attribute", value="value", output="counts", steps=taken
+            spark.read.parquet(events),
+            id="event_id",
+            attribute="attribute",
+            value="value",
+            output="counts",
+            steps=taken,
         )
         total = rows.groupBy().sum("events").first()[0]
         seconds = time.monotonic() - start

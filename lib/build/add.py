@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -44,7 +47,7 @@ def _attempt(
 ) -> Version:
     place, head = work.place, work.head
     settings = IndexSettings.from_map(head.settings)
-    stored = {table: place.read(table, pin) for table, pin in head.table_versions.items()}
+    stored = _Stored(place, head)
     virgin = head.counts["expressions"] == 0
     if not virgin:
         check.check_id_type(rules, stored["expressions"])
@@ -72,17 +75,36 @@ def _attempt(
         if ADDED_IN not in texts.columns:
             texts = texts.withColumn(ADDED_IN, F.lit(None).cast("long"))
         texts = texts.drop(*_PARSED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(work.number).cast("long")))
-        if virgin and texts.schema[EXPRESSION_ID].dataType != stored["expressions"].schema[EXPRESSION_ID].dataType:
-            work.retype(texts, "expressions", "node_id")
+        known = stored["expressions"].schema[EXPRESSION_ID].dataType
+        if virgin and texts.schema[EXPRESSION_ID].dataType != known:
+            writes = [lambda: work.retype(texts, "expressions", clustered_by=NODE_ID)]
         else:
-            (work.overwrite if rebuilt else work.append)(texts, "expressions")
+            writes = [lambda: (work.overwrite if rebuilt else work.append)(texts, "expressions")]
         if bad:
-            work.append(found.withColumn("rejected_in", F.lit(work.number).cast("long")), "rejected")
-        work.overwrite(rows.predicates, "predicates")
-        work.overwrite(rows.nodes, "nodes")
-        work.overwrite(rows.edges, "edges")
+            refused = found.withColumn("rejected_in", F.lit(work.number).cast("long"))
+            writes.append(lambda: work.append(refused, "rejected"))
+        for table, frame in rows._asdict().items():
+            writes.append(partial(work.overwrite, frame, table))
+        # Different tables: a commit is mostly waiting, so they wait together.
+        with ThreadPoolExecutor(len(writes)) as pool:
+            for done in [pool.submit(write) for write in writes]:
+                done.result()
     with steps.step("publish"):
         return work.publish("add", settings.to_map(), _counts(place), request_id)
+
+
+class _Stored:
+    """The tables of the head, each opened when it is first asked for."""
+
+    def __init__(self, place: Place, head: Version):
+        self._place = place
+        self._pins = head.table_versions
+        self._open: dict[str, DataFrame] = {}
+
+    def __getitem__(self, table: str) -> DataFrame:
+        if table not in self._open:
+            self._open[table] = self._place.read(table, self._pins[table])
+        return self._open[table]
 
 
 _PARSED = ("position", "reason", "made")
@@ -113,7 +135,7 @@ def _without(texts: DataFrame, found: DataFrame) -> DataFrame:
 
 
 def _unique(
-    scratch: Scratch, texts: DataFrame, stored: dict[str, DataFrame], virgin: bool, settings: IndexSettings
+    scratch: Scratch, texts: DataFrame, stored: _Stored, virgin: bool, settings: IndexSettings
 ) -> tuple[DataFrame, Logical, IndexSettings, bool]:
     """The unique nodes. Where two share an id, all expressions, old and new, are parsed again with the next seed."""
     old = None if virgin else logical_of(stored["predicates"], stored["nodes"])
@@ -145,6 +167,9 @@ def logical_of(predicates: DataFrame, nodes: DataFrame) -> Logical:
 
 
 def _counts(place: Place) -> dict[str, int]:
-    counts = {table: place.latest(table).count() for table in ("expressions", "predicates", "nodes", "edges")}
-    counts["levels"] = place.latest("nodes").agg(F.max("level")).first()[0] or min(1, counts["predicates"])
+    tables = ("expressions", "predicates", "nodes", "edges")
+    columns = [f"(SELECT count(*) FROM {place.name(table)}) AS {table}" for table in tables]
+    columns.append(f"(SELECT max(level) FROM {place.name('nodes')}) AS levels")
+    counts = place.spark.sql("SELECT " + ", ".join(columns)).first().asDict()
+    counts["levels"] = counts["levels"] or min(1, counts["predicates"])
     return counts

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from banyan.build.parse import COLLISION
 from banyan.columns import EXPRESSION, EXPRESSION_ID, RESERVED
 from banyan.errors import ArgumentError, RulesError
 
@@ -53,7 +54,7 @@ def problems(parsed: DataFrame, stored: DataFrame) -> DataFrame:
     there = stored.select(EXPRESSION_ID, F.lit(True).alias("there"))
     why = (
         F.when(F.col(EXPRESSION_ID).isNull(), F.lit("the expression id is NULL"))
-        .when(F.col("reason").isNotNull(), F.col("reason"))
+        .when(F.col("reason") != COLLISION, F.col("reason"))
         .when(F.col("repeated"), F.lit("the expression id is given more than once"))
         .when(F.col("there"), F.lit("the expression id is in the index already"))
     )

@@ -167,13 +167,13 @@ class Call(NamedTuple):
 
     def written(self, run: Iterable[tuple[int, numbers.Batch]], target: Target, steps: Steps) -> DataFrame:
         """The target, after every batch was appended to it; a batch's sets are freed when it is in."""
-        table = target.append(self._nothing(), -1)
+        table = target.append(self._nothing(), 0)
         for number, batch in run:
             own = Scratch(self.spark)
             try:
                 found = run_batch(own, self.plan, self.copy, batch, False, steps)
                 with steps.step("write"):
-                    table = target.append(self._of_batch(found, batch), number)
+                    table = target.append(self._of_batch(found, batch), number + 1)
             finally:
                 own.release()
         self.scratch.release()

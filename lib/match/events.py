@@ -174,18 +174,15 @@ def _id_column(events: DataFrame, id: str):
 
 
 def _check_ids(scratch: Scratch, copy: Copy, id: str, unique: bool) -> None:
-    ids = scratch.spark.read.parquet(copy.path).select("event_id")
-    nulls = ids.where("event_id IS NULL").count()
-    if nulls:
-        raise EventsError(
-            f"{nulls} event{'s have' if nulls > 1 else ' has'} NULL in the id column {id!r}; give each an id"
-        )
-    if unique:
-        return
-    repeated = ids.groupBy("event_id").count().where("count > 1")
-    shown = repeated.orderBy(F.desc("count"), "event_id").limit(SHOWN).collect()
+    rows = scratch.spark.read.parquet(copy.path).groupBy("event_id").count()
+    bad = rows.where("event_id IS NULL" if unique else "event_id IS NULL OR count > 1")
+    shown = bad.orderBy(F.col("event_id").isNotNull(), F.desc("count"), "event_id").limit(SHOWN + 1).collect()
+    if shown and shown[0]["event_id"] is None:
+        count = shown[0]["count"]
+        has = "events have" if count > 1 else "event has"
+        raise EventsError(f"{count} {has} NULL in the id column {id!r}; give each an id")
     if shown:
-        names = ", ".join(f"{row['event_id']} ({row['count']} times)" for row in shown)
+        names = ", ".join(f"{row['event_id']} ({row['count']} times)" for row in shown[:SHOWN])
         raise EventsError(f"ids in column {id!r} that stand for more than one event: {names}; make them unique")
 
 

@@ -46,27 +46,32 @@ def rules_using(scratch: Scratch, tables: Mapping[str, DataFrame], attributes: l
         up = at.join(reached.withColumnRenamed("node_id", "child_id"), "child_id")
         reached = reached.unionByName(up.select(F.col("parent_id").alias("node_id"), "attribute")).distinct()
         reached = scratch.materialise(reached, f"using_{level}")
-    high = edges.where(F.col("parent_level") > (levels[-1] if levels else 0))
-    reached = reached.unionByName(_walk(scratch, reached, high)).distinct()
-    found = tables["expressions"].select("node_id").join(reached, "node_id").groupBy("attribute").count().collect()
-    return dict.fromkeys(attributes, 0) | {row["attribute"]: row["count"] for row in found}
+    found = dict.fromkeys(attributes, 0)
+    roots = tables["expressions"].groupBy("node_id").agg(F.count("*").alias("rules"))
+    if levels:
+        high = edges.where(F.col("parent_level") > levels[-1])
+        children = high.select(F.col("child_id").alias("node_id")).distinct()
+        below = roots.join(reached, "node_id").groupBy("attribute").agg(F.sum("rules")).collect()
+        found |= {row[0]: row[1] for row in below}
+        parents = high.select(F.col("parent_id").alias("node_id")).distinct()
+        reached, roots = reached.join(children, "node_id", "left_semi"), roots.join(parents, "node_id", "left_semi")
+        edges = high
+    return _walk(reached, edges, roots, found)
 
 
-def _walk(scratch: Scratch, reached: DataFrame, edges: DataFrame) -> DataFrame:
-    """The same on the driver, for few edges: lowest parents first."""
-    children = edges.select(F.col("child_id").alias("node_id")).distinct()
+def _walk(reached: DataFrame, edges: DataFrame, roots: DataFrame, found: dict[str, int]) -> dict[str, int]:
+    """The same on the driver, for few edges: lowest parents first. Adds to `found`."""
     of: dict[int, set[str]] = {}
-    for row in reached.join(children, "node_id", "left_semi").collect():
+    for row in reached.collect():
         of.setdefault(row["node_id"], set()).add(row["attribute"])
-    found: dict[int, set[str]] = {}
     table = edges.orderBy("parent_level").select("parent_id", "child_id").toArrow()
     for parent, child in zip(table["parent_id"].to_pylist(), table["child_id"].to_pylist()):
-        names = of.get(child)
-        if names:
-            of.setdefault(parent, set()).update(names)
-            found.setdefault(parent, set()).update(names)
-    rows = [(node_id, name) for node_id, names in found.items() for name in sorted(names)]
-    return scratch.spark.createDataFrame(rows, "node_id long, attribute string")
+        if child in of:
+            of.setdefault(parent, set()).update(of[child])
+    for row in roots.collect():
+        for attribute in of.get(row["node_id"], ()):
+            found[attribute] += row["rules"]
+    return found
 
 
 def lines(rules: Mapping[str, int], known: Iterable[str]) -> list[str]:

@@ -29,7 +29,6 @@ class Level(NamedTuple):
     edges: DataFrame
     routes: DataFrame
     count: int
-    parents: int
 
 
 class Plan(NamedTuple):
@@ -64,55 +63,74 @@ def make(
         ids = needed(scratch, expressions.select("node_id").distinct(), edges)
         edges = edges.join(ids.withColumnRenamed("node_id", "parent_id"), "parent_id", "left_semi")
         predicates = predicates.join(ids, "node_id", "left_semi")
-    buckets = bucket_keys(scratch, bucket_count)
+    buckets = bucket_keys(bucket_count)
 
-    roots = expressions.select("node_id").distinct()
-    spread = scratch.keep(_spread(edges, "parent_id", buckets), bucket_count)
-    has_parents = scratch.keep(spread.select(F.col("child_id").alias("node_id")).distinct())
-    inner = has_parents.withColumnRenamed("node_id", "parent_id")
-    internal = spread.join(inner, "parent_id", "left_semi")
-    final = spread.join(inner, "parent_id", "left_anti")
+    has_parents = scratch.keep(edges.select(F.col("child_id").alias("node_id")).distinct())
+    inner = has_parents.select(F.col("node_id").alias("parent_id"), F.lit(True).alias("internal"))
+    spread = scratch.keep(_spread(edges.join(inner, "parent_id", "left"), buckets), bucket_count)
+    rows = spread.groupBy("internal", "level").count().collect()
+    internal = {row["level"]: row["count"] for row in rows if row["internal"]}
+    terminal = sum(row["count"] for row in rows if not row["internal"])
 
-    names = predicates.select("attribute").distinct().orderBy("attribute").collect()
-    attributes = {row["attribute"]: number for number, row in enumerate(names)}
-    families = {row["family"] for row in predicates.select("family").distinct().collect()}
+    used = (
+        predicates.groupBy("attribute")
+        .agg(F.count("*").alias("count"), F.collect_set("family").alias("families"), F.max(_is_pattern()).alias("like"))
+        .orderBy("attribute")
+        .collect()
+    )
+    attributes = {row["attribute"]: number for number, row in enumerate(used)}
+    families = {family for row in used for family in row["families"]}
     types = {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
     numbered = scratch.keep(_numbered(scratch, predicates, attributes, types, buckets), bucket_count)
+    roots = expressions.select("node_id").distinct()
+    inside = has_parents.unionByName(numbered.select("node_id")).distinct()
     return Plan(
         attributes=attributes,
         predicates=numbered,
-        predicate_count=numbered.count(),
-        patterns=_patterns(numbered),
+        predicate_count=sum(row["count"] for row in used),
+        patterns=scratch.keep(_patterns(numbered)) if any(row["like"] for row in used) else None,
         types=types,
         buckets=buckets,
-        levels=_levels(scratch, internal, buckets, tail),
-        final=_level(scratch, "final", final, bucket_count),
-        carriers=scratch.keep(
-            roots.join(has_parents, "node_id", "left_semi")
-            .unionByName(roots.join(numbered.select("node_id"), "node_id", "left_semi"))
-            .distinct()
-        ),
+        levels=_levels(scratch, spread.where("internal"), internal, buckets, tail),
+        final=_level(scratch, "final", spread.where("NOT internal"), terminal),
+        carriers=scratch.keep(roots.join(inside, "node_id", "left_semi")),
         expressions=expressions,
-        edge_count=spread.count(),
+        edge_count=sum(internal.values()) + terminal,
     )
 
 
-def bucket_keys(scratch: Scratch, count: int) -> list[int]:
+def bucket_keys(count: int) -> list[int]:
     """`count` numbers that Spark's hash sends to `count` different partitions: no bucket waits behind another."""
-    rows = scratch.spark.range(count * 40).select("id", F.expr(f"pmod(hash(cast(id AS int)), {count})").alias("slot"))
-    firsts = rows.groupBy("slot").agg(F.min("id").alias("id")).orderBy("slot").collect()
-    return [row["id"] for row in firsts] if len(firsts) == count else list(range(count))
+    slots: dict[int, int] = {}
+    for key in range(count * 64):
+        slots.setdefault(spark_hash(key) % count, key)
+    return [slots[slot] for slot in range(count)] if len(slots) == count else list(range(count))
 
 
-def _spread(edges: DataFrame, key: str, buckets: list[int]) -> DataFrame:
+def spark_hash(value: int) -> int:
+    """What Spark's `hash` gives for an INT: Murmur3 of four bytes, seed 42."""
+    mask = 0xFFFFFFFF
+    mixed = value * 0xCC9E2D51 & mask
+    mixed = (mixed << 15 | mixed >> 17) & mask
+    digest = 42 ^ (mixed * 0x1B873593 & mask)
+    digest = (digest << 13 | digest >> 19) & mask
+    digest = (digest * 5 + 0xE6546B64 & mask) ^ 4
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        digest ^= digest >> shift
+        digest = digest * factor & mask
+    return digest - (1 << 32) if digest >> 31 else digest
+
+
+def _spread(edges: DataFrame, buckets: list[int]) -> DataFrame:
     return edges.select(
-        _bucket(F.pmod(F.col(key), F.lit(len(buckets))), buckets).alias("to"),
+        _bucket(F.pmod(F.col("parent_id"), F.lit(len(buckets))), buckets).alias("to"),
         "parent_id",
         "child_id",
         (F.col("parent_operator") == "or").alias("is_or"),
         "arity",
         "is_access",
         F.col("parent_level").alias("level"),
+        F.coalesce("internal", F.lit(False)).alias("internal"),
     )
 
 
@@ -137,7 +155,7 @@ def _numbered(
         .alias("literals"),
     )
     made = [_cast_literals(name).alias(f"as_{name}") for name in sorted(types) if name not in ("text", "decimal")]
-    pattern = F.when(F.col("operator").endswith("like"), F.xxhash64(_positive(), F.col("literals")[0]))
+    pattern = F.when(_is_pattern(), F.xxhash64(_positive(), F.col("literals")[0]))
     return rows.select("*", *made, pattern.alias("pattern"))
 
 
@@ -169,41 +187,44 @@ def _cast_literals(name: str) -> Column:
     return casts[name]
 
 
-def _patterns(predicates: DataFrame) -> DataFrame | None:
+def _is_pattern() -> Column:
+    return F.col("operator").endswith("like")
+
+
+def _patterns(predicates: DataFrame) -> DataFrame:
     """attribute, patterns: array<struct<pattern, operator, text>> of the attributes that LIKE and its kin test."""
-    rows = (
+    return (
         predicates.where("pattern IS NOT NULL")
         .select("attribute", "pattern", _positive().alias("operator"), F.col("literals")[0].alias("text"))
         .distinct()
         .groupBy("attribute")
         .agg(F.collect_list(F.struct("pattern", "operator", "text")).alias("patterns"))
     )
-    return None if rows.isEmpty() else rows
 
 
-def _levels(scratch: Scratch, internal: DataFrame, buckets: list[int], tail: int) -> list[Level]:
-    counts = {row["level"]: row["count"] for row in internal.groupBy("level").count().collect()}
+def _levels(
+    scratch: Scratch, internal: DataFrame, counts: dict[int, int], buckets: list[int], tail: int
+) -> list[Level]:
     names, above = sorted(counts), 0
     in_tail = []
     while names and above + counts[names[-1]] <= tail:
         above += counts[names[-1]]
         in_tail.append(names.pop())
-    found = [_level(scratch, f"level {name}", internal.where(F.col("level") == name), len(buckets)) for name in names]
+    found = [_level(scratch, f"level {n}", internal.where(F.col("level") == n), counts[n]) for n in names]
     if in_tail:
-        alone = internal.where(F.col("level").isin(in_tail)).withColumn("to", F.lit(buckets[0]).cast("int"))
+        alone = internal.where(F.col("level") >= min(in_tail)).withColumn("to", F.lit(buckets[0]).cast("int"))
         low, high = min(in_tail), max(in_tail)
-        found.append(_level(scratch, f"level {low}" if low == high else f"levels {low}-{high}", alone, 1))
+        name = f"level {low}" if low == high else f"levels {low}-{high}"
+        found.append(_level(scratch, name, scratch.keep(alone, 1), above))
     return found
 
 
-def _level(scratch: Scratch, name: str, edges: DataFrame, buckets: int) -> Level | None:
-    edges = scratch.keep(edges, buckets)
-    count, parents = edges.agg(F.count("*"), F.count_distinct("parent_id")).first()
+def _level(scratch: Scratch, name: str, edges: DataFrame, count: int) -> Level | None:
     if not count:
         return None
     # A child made within the same round (in the tail) needs no route, but a route to nothing does no harm.
     routes = scratch.keep(edges.select(F.col("child_id").alias("node_id"), "to").distinct())
-    return Level(name, edges, routes, count, parents)
+    return Level(name, edges, routes, count)
 
 
 def check_columns(expressions: DataFrame, names: list[str]) -> None:

@@ -56,8 +56,7 @@ class Scratch:
             frame = frame.repartition(buckets, "to")
         if self.strategy == "table":
             return self.write(frame, "kept")
-        frame = frame.persist()
-        frame.count()
+        frame = frame.persist()  # lazily: the first reading fills it
         self._blocks.append(frame)
         return frame
 

@@ -18,26 +18,32 @@ from pyspark.sql import SparkSession
 
 from banyan.errors import IndexExists
 from banyan.index import Index
+from banyan.progress import Steps
 from banyan.store.lock import locked
 from banyan.store.tables import PINNED, VERSIONS, Place
 
 
 @contextmanager
-def staged(spark: SparkSession, where: str, replace: bool, **settings: Any) -> Iterator[Index]:
+def staged(
+    spark: SparkSession, where: str, replace: bool, steps: Steps | None = None, **settings: Any
+) -> Iterator[Index]:
     """A new, empty index to fill; at the end of the block it is the index at `where`."""
+    steps = steps or Steps()
     place = Place(spark, where)
     there = Index.exists(spark, where)
     if there and not replace:
         raise IndexExists(f"there is an index at {place.where} already; add to it, or replace it (--replace)")
     if place.lock_folder is None:
-        yield from _in_place(spark, where, there, settings)
+        yield from _in_place(spark, where, there, steps, settings)
         return
     parent = os.path.dirname(place.where)
     made = next((folder for folder in _parents(parent) if not os.path.isdir(folder)), None)
     os.makedirs(parent, exist_ok=True)
     hidden = tempfile.mkdtemp(prefix=f".{os.path.basename(place.where)}-", dir=parent)
     try:
-        yield Index.create(spark, hidden, **settings)
+        with steps.step("create"):
+            index = Index.create(spark, hidden, **settings)
+        yield index
         if there:
             Index.drop(spark, where)
         with locked(place.lock_folder):
@@ -61,11 +67,12 @@ def _parents(folder: str) -> list[str]:
     return above[::-1]
 
 
-def _in_place(spark: SparkSession, where: str, there: bool, settings: dict[str, Any]) -> Iterator[Index]:
+def _in_place(spark: SparkSession, where: str, there: bool, steps: Steps, settings: dict[str, Any]) -> Iterator[Index]:
     """In a schema or an object store nothing can be moved: the old one goes first, and a failed build is dropped."""
     if there:
         Index.drop(spark, where)
-    index = Index.create(spark, where, **settings)
+    with steps.step("create"):
+        index = Index.create(spark, where, **settings)
     try:
         yield index
     except BaseException:

@@ -6,9 +6,11 @@ The definition of each table is a file of `tables/`.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from importlib import resources
+from pathlib import Path
 
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
@@ -16,6 +18,7 @@ from banyan.errors import ArgumentError
 
 PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
 VERSIONS = "versions"
+_HISTORY = 100
 
 # Retention covers what time travel may reach; deletion vectors keep small updates from rewriting files.
 _PROPERTIES = {
@@ -70,11 +73,31 @@ class Place:
     def latest(self, table: str) -> DataFrame:
         return self.spark.table(self.name(table))
 
+    def commits(self, table: str, since: int) -> dict[int, str | None]:
+        """The Delta versions from `since` on, the latest always among them, each with its userMetadata."""
+        if self.lock_folder is not None:
+            return _logged(f"{self.where}/{table}/_delta_log", since)
+        rows = self.spark.sql(f"DESCRIBE HISTORY {self.name(table)} LIMIT {_HISTORY}").collect()
+        return {row["version"]: row["userMetadata"] for row in rows}
+
     def save(self, writer: DataFrameWriter, table: str) -> None:
         if self.is_folder:
             writer.save(f"{self.where}/{table}")
         else:
             writer.saveAsTable(self.name(table))
+
+
+def _logged(folder: str, since: int) -> dict[int, str | None]:
+    """The same from the log itself: milliseconds, where DESCRIBE HISTORY takes half a second a table."""
+    versions = {int(name[:20]) for name in os.listdir(folder) if name[:20].isdigit()}
+    found: dict[int, str | None] = {}
+    for version in sorted(v for v in versions if v >= since or v == max(versions)):
+        path = f"{folder}/{version:020}.json"
+        # Only the checkpoint of a version may be left; a commit that old is nobody's unfinished work.
+        lines = Path(path).read_text("utf-8").splitlines() if os.path.exists(path) else []
+        infos = [json.loads(line)["commitInfo"] for line in lines if line.startswith('{"commitInfo"')]
+        found[version] = infos[0].get("userMetadata") if infos else None
+    return found
 
 
 def definition(table: str) -> str:

@@ -34,7 +34,6 @@ from banyan.store.lock import locked
 from banyan.store.tables import PINNED, VERSIONS, Place
 
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-_HISTORY = 100
 RETRIES = 5
 
 Result = TypeVar("Result")
@@ -206,11 +205,10 @@ def _histories(place: Place, head: Version, build_id: str | None = None) -> dict
     """For each table its latest Delta version, and whether a commit after the head's pin is not of `build_id`."""
 
     def one(table: str) -> tuple[str, tuple[int, bool]]:
-        rows = place.spark.sql(f"DESCRIBE HISTORY {place.name(table)} LIMIT {_HISTORY}")
-        rows = rows.select("version", "userMetadata").collect()
         pin = head.table_versions.get(table)
-        after = [row for row in rows if pin is not None and row["version"] > pin]
-        return table, (max(row["version"] for row in rows), any(row["userMetadata"] != build_id for row in after))
+        commits = place.commits(table, -1 if pin is None else pin)
+        after = {version: by for version, by in commits.items() if pin is not None and version > pin}
+        return table, (max(commits), any(by != build_id for by in after.values()))
 
     with ThreadPoolExecutor(len(PINNED)) as pool:
         return dict(pool.map(one, PINNED))

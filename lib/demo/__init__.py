@@ -1,0 +1,1 @@
+"""The demo: a year of real flights, alert rules over them, and a walk through what Banyan does with both."""

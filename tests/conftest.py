@@ -18,7 +18,10 @@ def spark(tmp_path_factory):
         "spark.databricks.delta.snapshotPartitions": 1,
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": 2,
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={scratch / 'derby'}",
+        # Tests run each plan once, on few rows: compiling it costs more than running it.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={scratch / 'derby'}",
     }
     spark = session("banyan-tests", master="local[2]", memory="2g", **options)
     yield spark

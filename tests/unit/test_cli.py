@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from banyan.errors import ArgumentError
-from banyan.jobs import cli, files
+from banyan.jobs import cli, files, running
 from banyan.jobs.tables import table
 
 
@@ -106,6 +108,31 @@ def test_errors_are_one_message_and_an_exit_code(error, code, message, monkeypat
     monkeypatch.setattr(stats, "main", fail)
     assert cli.main(["stats", "./ads"]) == code
     assert capsys.readouterr().err == message
+
+
+@pytest.fixture
+def own_signals():
+    """Whatever the test does to signals and logging ends with it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+    logging.disable(logging.NOTSET)
+
+
+def test_ctrl_c_waits_while_spark_starts(own_signals):
+    lived = False
+    with pytest.raises(KeyboardInterrupt):
+        with running._interruptible():
+            signal.raise_signal(signal.SIGINT)
+            lived = True
+    assert lived
+
+
+def test_ctrl_c_interrupts_once_spark_has_started(own_signals):
+    with running._interruptible():
+        signal.signal(signal.SIGINT, lambda *_: None)  # as PySpark does it
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_a_bug_is_not_hidden(monkeypatch):

@@ -39,7 +39,6 @@ def show(spark: SparkSession, where: str, say: Say, command: str = "banyan") -> 
     _check(flights, written, counts, say)
     _explain(index, flights, say)
     _second_version(spark, index, flights, say)
-    index.release()
     _next_steps(where, say, command)
     say(f"\nDone in {time.monotonic() - start:.0f} s.")
 
@@ -77,7 +76,8 @@ def _build(spark: SparkSession, where: str, rules: list[Rule], say: Say) -> Inde
     with staged(spark, f"{where}/index", True, steps) as index:
         index.add(spark.createDataFrame(rules, SCHEMA), steps=steps)
     taken = time.monotonic() - start
-    index = Index.open(spark, f"{where}/index")
+    # Opened at its version, so that it still answers for version 1 when there is a second.
+    index = Index.open(spark, f"{where}/index", version=1)
     stats = index.stats()
     say(
         f"   Version {index.version} after {taken:.0f} s: {stats['expressions']:,} rules share "
@@ -134,15 +134,15 @@ def _explained(index: Index, flights: DataFrame, which: str, rule: str, say: Say
 def _second_version(spark: SparkSession, index: Index, flights: DataFrame, say: Say) -> None:
     more = later()
     say(f"\n6. Versions: {len(more)} more rules make version 2; version 1 stays as it was.")
-    index.add(spark.createDataFrame(more, SCHEMA))
+    newest = Index.open(spark, index.where)
+    newest.add(spark.createDataFrame(more, SCHEMA))
     day = flights.where("month = 12 AND day = 23")
     say(f"   The {day.count()} flights of 23 December, asked of both:")
     found = {}
-    for version in (1, 2):
-        at = Index.open(spark, index.where, version=version)
+    for at in (index, newest):
         rows = at.match(day, id="flight_id", output="counts", progress=False).collect()
-        found[version] = {row["expression_id"]: row["events"] for row in rows}
-        say(f"     version {version}: {len(rows):,} rules match, {sum(found[version].values()):,} matches")
+        found[at.version] = {row["expression_id"]: row["events"] for row in rows}
+        say(f"     version {at.version}: {len(rows):,} rules match, {sum(found[at.version].values()):,} matches")
         at.release()
     new = {name: number for name, number in found[2].items() if found[1].get(name) != number}
     for name, number in sorted(new.items()):

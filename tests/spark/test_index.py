@@ -119,7 +119,7 @@ def test_bad_expressions_are_named_and_nothing_is_written(spark, index):
 
 
 def test_quarantine(spark, tmp_path):
-    index = Index.create(spark, str(tmp_path / "index"), id_bits=12)
+    index = Index.create(spark, str(tmp_path / "index"), id_bits=15)
     frame = spark.createDataFrame(
         [(1, "a = 1"), (2, "a >"), (3, "a = 3"), (3, "a = 4"), (None, "a = 5"), (6, None), (7, "b RLIKE '('")],
         "expression_id long, expression string",
@@ -136,7 +136,7 @@ def test_quarantine(spark, tmp_path):
     assert index.add(frame, on_error="quarantine", request_id="job-1") == 1
     with pytest.raises(ArgumentError, match="expression ids of this index are bigint"):
         index.add(rules(spark, {"x": "a = 1"}))
-    # Twelve bits for three hundred predicates: ids collide, and the build goes on with the next seed.
+    # Fifteen bits for two hundred nodes: with seed 0 two share an id, and the build goes on with the next seed.
     many = spark.createDataFrame(
         [(i, f"a = {i} OR b = {i}") for i in range(10, 80)], "expression_id long, expression string"
     )

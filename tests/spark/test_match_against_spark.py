@@ -61,7 +61,7 @@ def test_shuffled_source_gives_exact_answers(spark, tmp_path):
     source = spark.range(1000).select(F.col("id").alias("event_id"), F.col("id").alias("k"), F.col("id").alias("m"))
     shuffled = source.repartition(3).orderBy(F.rand()).repartition(2, F.rand())
     expected = {(e, f"r{i}") for e in range(1000) for i in range(0, 1000, 50) if e == i or e >= 1000 - i}
-    for batch_size in (128, 10_000):
+    for batch_size in (400, 10_000):
         found = index.match(shuffled, id="event_id", batch_size=batch_size)
         assert {tuple(row) for row in found.collect()} == expected
         assert found.count() == len(expected)

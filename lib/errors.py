@@ -73,3 +73,7 @@ class VersionNotFound(BanyanError, LookupError):
 
 class Conflict(BanyanError):
     """Another writer was faster, more often than we were willing to retry."""
+
+
+class DamagedIndex(BanyanError):
+    """The tables contradict each other: something other than Banyan has changed them."""

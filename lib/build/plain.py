@@ -16,9 +16,10 @@ from random import Random
 import numpy as np
 
 from banyan.build.cover import CROWD, access_child, cover
+from banyan.build.rows import EdgeRow, NodeRow, PredicateRow, edges_of
 from banyan.language.parser import parse
 from banyan.language.settings import DEFAULT, Settings
-from banyan.language.tree import TRUE_WHEN_ABSENT, Predicate, Tree
+from banyan.language.tree import Predicate, Tree
 from banyan.normal.canonical import Canonical
 from banyan.normal.ids import FALSE_ID, TRUE_ID, Ids
 
@@ -131,7 +132,7 @@ class PlainIndex:
         return visited, true
 
     def rows(self) -> dict[str, list[tuple]]:
-        """The rows of `predicates`, `nodes` and `edges` in the column order of tables/*.sql, sorted by their ids."""
+        """The rows of `predicates`, `nodes` and `edges`, sorted by their ids."""
         return {
             "predicates": [self._predicate_row(i) for i in sorted(self.predicates)],
             "nodes": [self._node_row(i) for i in sorted(self.nodes)],
@@ -146,19 +147,16 @@ class PlainIndex:
     def _waking(self) -> dict[int, list[int]]:
         return _waking(self.nodes, self.children, self.access_child)
 
-    def _predicate_row(self, node_id: int) -> tuple:
-        attribute, operator, family, literals = self.predicates[node_id]
-        absent = operator in TRUE_WHEN_ABSENT
-        uses, frequency = self.use_count[node_id], self.frequency[node_id]
-        return (node_id, attribute, operator, family, list(literals), absent, uses, frequency)
+    def _predicate_row(self, node_id: int) -> PredicateRow:
+        return PredicateRow.of(node_id, self.predicates[node_id], self.use_count[node_id], self.frequency[node_id])
 
-    def _node_row(self, node_id: int) -> tuple:
+    def _node_row(self, node_id: int) -> NodeRow:
         operator, operands = self.nodes[node_id]
-        return (
+        return NodeRow(
             node_id,
             operator,
-            list(operands),
-            [self.frequency[operand] for operand in operands],
+            operands,
+            tuple(self.frequency[operand] for operand in operands),
             self.logical_level[node_id],
             self.level[node_id],
             self.use_count[node_id],
@@ -166,10 +164,9 @@ class PlainIndex:
             self.frequency[node_id],
         )
 
-    def _edge_rows(self, node_id: int) -> list[tuple]:
-        operator, children = self.nodes[node_id][0], self.children[node_id]
-        level, arity, access = self.level[node_id], len(children), self.access_child.get(node_id)
-        return [(node_id, child, level, operator, arity, child == access) for child in children]
+    def _edge_rows(self, node_id: int) -> list[EdgeRow]:
+        access = self.access_child.get(node_id)
+        return edges_of(node_id, self.nodes[node_id][0], self.level[node_id], self.children[node_id], access)
 
 
 def _children(nodes: Nodes, crowd: int) -> dict[int, list[int]]:

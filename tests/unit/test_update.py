@@ -1,0 +1,107 @@
+"""Updates: after any history of adds, removes and replaces the tables equal those of a fresh build of the survivors."""
+
+from random import Random
+
+import pytest
+from plain_store import PlainStore
+
+from banyan.build.update import Collision, Nothing, changes
+from banyan.errors import DamagedIndex
+from banyan.language.parser import parse
+from banyan.normal.canonical import Canonical
+from banyan.normal.ids import Ids
+
+
+def flat(rng, size, names):
+    """AND or OR of a few of few predicates: sets that contain each other, which is what sharing is about."""
+    word = rng.choice((" AND ", " OR "))
+    return word.join(f"{name} = 1" for name in rng.sample(names, rng.randint(1, min(size, len(names)))))
+
+
+def nested(rng, depth, names):
+    if depth == 0 or rng.random() < 0.2:
+        return flat(rng, 4, names)
+    word = rng.choice((" AND ", " OR ", " XOR ")) if rng.random() < 0.9 else " XNOR "
+    parts = [nested(rng, depth - 1, names) for _ in range(rng.randint(1, 3))]
+    text = word.join(f"({part})" for part in parts)
+    return f"NOT ({text})" if rng.random() < 0.2 else text
+
+
+def chain(rng, names):
+    """Operands one more at each turn (X-6): every node is a candidate for all longer ones."""
+    word = rng.choice((" AND ", " OR "))
+    start = rng.randint(0, 3)
+    return word.join(f"{name} = 1" for name in names[start : start + rng.randint(2, 6)])
+
+
+def random_text(rng, names):
+    kind = rng.random()
+    if kind < 0.4:
+        return flat(rng, 5, names)
+    if kind < 0.6:
+        return chain(rng, names)
+    if kind < 0.95:
+        return nested(rng, rng.randint(1, 4), names)
+    return rng.choice(("TRUE", "FALSE", "a = 1 AND a != 1", "a IS NULL"))
+
+
+@pytest.mark.parametrize("crowd", [10_000, 3, 5])
+@pytest.mark.parametrize("seed", range(80))
+def test_any_history_equals_a_fresh_build(seed, crowd):
+    rng = Random(f"{seed}/{crowd}")
+    names = "abcdefghij"[: rng.choice((4, 6, 10))]
+    store = PlainStore(crowd)
+    for _ in range(22):
+        batch = {}
+        for _ in range(rng.choice((1, 1, 2, 5, 12))):
+            key = f"e{rng.randint(0, 40)}"
+            if key in store.texts and rng.random() < 0.55:
+                batch[key] = None
+            else:
+                batch[key] = random_text(rng, names)
+        store.replace(batch)
+        assert store.tables() == store.fresh()
+    store.replace(dict.fromkeys(store.texts))
+    assert store.tables() == {"predicates": [], "nodes": [], "edges": []}
+
+
+def test_a_deep_chain_moves_as_a_whole():
+    """One more level at the bottom of a rule of depth 300 moves every level above it, and back again."""
+    deep = (
+        "".join(f"x{i} = 1 {'OR' if i % 2 else 'AND'} (" for i in range(300)) + "p = 1 AND q = 1 AND r = 1" + ")" * 300
+    )
+    store = PlainStore()
+    store.replace({"deep": deep})
+    before = store.tables()
+    store.replace({"pair": "p = 1 AND q = 1"})
+    assert store.tables() == store.fresh()
+    assert max(row.level for row in store.nodes.values()) == 303
+    store.replace({"pair": None})
+    assert store.tables() == store.fresh() == before
+
+
+def test_what_is_not_around_the_change_is_not_touched():
+    store = PlainStore()
+    store.replace({f"r{i}": f"a{i} = 1 AND b{i} = 2 AND (c{i} = 3 OR d{i} = 4)" for i in range(200)})
+    change = store.replace({"new": "a7 = 1 AND b7 = 2"})
+    touched = {row.node_id for row in change.nodes.inserted} | {row.node_id for row in change.predicates.inserted}
+    # The new node, the one around it, and the two predicates that are used once more.
+    assert len(touched) == 4 and len(change.edges.inserted) == 4
+    assert change.nodes.deleted == change.edges.deleted
+    again = store.replace({"same": "b7 = 2 AND a7 = 1"})
+    assert [len(part.inserted) for part in again] == [0, 1, 0]
+
+
+def test_a_collision_with_what_is_stored_is_seen():
+    """Four bits for twenty predicates: some id is taken by another content."""
+    store = PlainStore(id_bits=4)
+    with pytest.raises((Collision, AssertionError)):
+        for i in range(20):
+            store.replace({f"r{i}": f"a{i} = 1"})
+
+
+def test_use_counts_that_do_not_add_up_are_named():
+    canonical = Canonical(Ids())
+    root = canonical.add(parse("a = 1"))
+    with pytest.raises(DamagedIndex, match="use counts do not add up"):
+        changes(Nothing(), canonical, {}, {root: 1})

@@ -128,7 +128,7 @@ def _logical(stored: Stored, canonical: Canonical, gained: Mapping[int, int], lo
     came = {i for i in below_gained if i not in leaves and i not in inners}
     came_inner = {i: canonical.nodes[i][:2] for i in came if i in canonical.nodes}
 
-    uses = {i: 0 for i in touched} | {i: row.use_count for i, row in (*leaves.items(), *inners.items())}
+    uses = dict.fromkeys(touched, 0) | {i: row.use_count for i, row in (*leaves.items(), *inners.items())}
     for root, count in gained.items():
         if root not in (TRUE_ID, FALSE_ID):
             uses[root] += count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from banyan.build.add import add
+from banyan.build import change
 from banyan.columns import EXPRESSION_ID
 from banyan.errors import ArgumentError, IndexExists, VersionNotFound
 from banyan.match.call import Matcher
@@ -152,7 +153,33 @@ class Index:
         request_id: an add with the same one is applied once, however often it is retried.
         """
         self._writable()
-        self._moved(add(self._place, rules, on_error, request_id, steps))
+        self._moved(change.add(self._place, rules, on_error, request_id, steps))
+        return self.version
+
+    def replace(
+        self, rules: DataFrame, on_error: str = "fail", request_id: str | None = None, steps: Steps | None = None
+    ) -> int:
+        """Put expressions in, in the place of those with the same ids where there are any. The new version.
+
+        With on_error="quarantine" an id whose new text is bad keeps its old one.
+        """
+        self._writable()
+        self._moved(change.replace(self._place, rules, on_error, request_id, steps))
+        return self.version
+
+    def remove(
+        self,
+        ids: DataFrame | Iterable[Any],
+        missing: str = "fail",
+        request_id: str | None = None,
+        steps: Steps | None = None,
+    ) -> int:
+        """Remove expressions: a DataFrame with expression_id, or a list of ids. The new version.
+
+        missing: "fail" (an id that is not there, and nothing is written) or "ignore".
+        """
+        self._writable()
+        self._moved(change.remove(self._place, ids, missing, request_id, steps))
         return self.version
 
     def _writable(self) -> None:

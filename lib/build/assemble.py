@@ -37,16 +37,13 @@ LEAF = ["node_id", "attribute", "operator", "family", "literals", "frequency"]
 INNER = ["node_id", "operator", "operands", "operand_frequencies", "level", "frequency"]
 
 
-def unique(scratch: Scratch, made: DataFrame, stored: Logical | None) -> Logical:
-    """The nodes of a parse (`made`: one row per node and stretch) and of the index so far, each once.
+def unique(scratch: Scratch, made: DataFrame) -> Logical:
+    """The nodes of a parse (`made`: one row per node and stretch), each once.
 
     Equal rows fall together; rows that differ but share an id stay apart, which `collides` then sees.
     """
     leaves = made.where("operands IS NULL").select(*LEAF)
     inners = made.where("operands IS NOT NULL").select(*INNER)
-    if stored is not None:
-        leaves = leaves.unionByName(stored.leaves)
-        inners = inners.unionByName(stored.inners)
     return Logical(
         scratch.write(leaves.distinct(), "leaves"),
         scratch.write(inners.distinct(), "inners"),

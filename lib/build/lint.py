@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from banyan.build.check import bad_patterns
 from banyan.build.parse import STRETCH
+from banyan.build.patterns import bad_patterns
 from banyan.columns import EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import ExpressionError
 from banyan.language.parser import parse_with_warnings

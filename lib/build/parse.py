@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from banyan.build.patterns import refuse_patterns
 from banyan.columns import EXPRESSION, NODE_ID
 from banyan.errors import ExpressionError
 from banyan.language.parser import parse
@@ -133,7 +134,7 @@ class _Stretch:
         if canonical.collision is not None:
             raise ExpressionError(COLLISION)
         if self._bad_patterns:
-            _refuse_patterns(canonical, root, self._bad_patterns, text)
+            refuse_patterns(canonical, root, self._bad_patterns, text)
         return root, _rows(canonical, canonical.below(root, self._seen))
 
 
@@ -163,13 +164,3 @@ def _made_array(made: list[list[tuple]]) -> pa.ListArray:
         [pa.array(list(column), field.type) for column, field in zip(columns, fields)], fields=fields
     )
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
-
-
-def _refuse_patterns(canonical: Canonical, root: int, bad: frozenset[str], text: str) -> None:
-    for node_id in canonical.below(root, set()):
-        predicate = canonical.predicates.get(node_id)
-        if predicate is not None and predicate.operator.endswith("rlike") and predicate.operands[0] in bad:
-            pattern = predicate.operands[0]
-            raise ExpressionError(
-                f"{pattern!r} is not a regular expression that Java accepts", text, max(0, text.find(pattern))
-            )

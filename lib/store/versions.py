@@ -18,6 +18,7 @@ import contextlib
 import getpass
 import random
 import socket
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -25,8 +26,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple, TypeVar
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, DataFrameWriter, Row
 from pyspark.sql import functions as F
 
 from banyan.errors import Conflict, IndexNotFound, VersionNotFound
@@ -89,25 +91,60 @@ class Write:
         self.number = head.version + 1
         self.build_id = uuid.uuid4().hex
 
+    def table(self, name: str) -> DataFrame:
+        """A table as the head has it."""
+        return self.place.read(name, self.head.table_versions[name])
+
     def append(self, frame: DataFrame, table: str) -> None:
-        writer = frame.write.format("delta").mode("append").option("mergeSchema", "true")
-        self.place.save(writer.option("compression", "zstd").option("userMetadata", self.build_id), table)
+        self._save(frame.write.mode("append").option("mergeSchema", "true"), table)
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
-        writer = frame.write.format("delta").mode("overwrite").option("compression", "zstd")
-        self.place.save(writer.option("userMetadata", self.build_id), table)
+        self._save(frame.write.mode("overwrite").option("mergeSchema", "true"), table)
 
     def retype(self, frame: DataFrame, table: str, clustered_by: str) -> None:
         """Overwrite the table and take the frame's types; comments and properties stay, clustering is renewed."""
         comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
         frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
-        writer = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-        self.place.save(writer.option("compression", "zstd").option("userMetadata", self.build_id), table)
+        self._save(frame.write.mode("overwrite").option("overwriteSchema", "true"), table)
         self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({clustered_by})")
 
+    def change(self, table: str, key: str, deleted: list[int], inserted: pa.Table) -> tuple[int, int]:
+        """Delete the rows with these keys and insert those, in one commit; how many rows went and came."""
+        spark = self.place.spark
+        if not deleted:
+            if len(inserted):
+                self.append(spark.createDataFrame(inserted), table)
+            return 0, len(inserted)
+        # A source row is either a key to delete by or, where `gone` is NULL and so matches nothing, a row to insert.
+        gone = pa.table({"gone": pa.array(deleted, pa.int64())})
+        columns = ", ".join(inserted.column_names)
+        values = ", ".join(f"s.{name}" for name in inserted.column_names)
+        source = pa.concat_tables([gone, inserted], promote_options="default")
+        return self._merge(
+            table,
+            spark.createDataFrame(source),
+            f"ON t.{key} = s.gone WHEN MATCHED THEN DELETE "
+            f"WHEN NOT MATCHED AND s.gone IS NULL THEN INSERT ({columns}) VALUES ({values})",
+        )
+
+    def delete(self, table: str, key: str, ids: DataFrame) -> int:
+        """Delete the rows with these keys; how many went."""
+        return self._merge(table, ids, f"ON t.{key} = s.{key} WHEN MATCHED THEN DELETE")[0]
+
     def sql(self, text: str) -> DataFrame:
-        with _user_metadata(self.place, self.build_id):
-            return self.place.spark.sql(text)
+        return self.place.spark.sql(text)
+
+    def _save(self, writer: DataFrameWriter, table: str) -> None:
+        self.place.save(writer.format("delta").option("compression", "zstd"), table)
+
+    def _merge(self, table: str, source: DataFrame, clauses: str) -> tuple[int, int]:
+        view = f"banyan_{table}_{self.build_id}"
+        source.createOrReplaceTempView(view)
+        try:
+            done = self.sql(f"MERGE INTO {self.place.name(table)} t USING {view} s {clauses}").first()
+        finally:
+            self.place.spark.catalog.dropTempView(view)
+        return done["num_deleted_rows"], done["num_inserted_rows"]
 
     def repair(self) -> None:
         """Rule 2: bring back every table on which somebody left commits without publishing them."""
@@ -135,26 +172,20 @@ class Write:
             published_by=f"{getpass.getuser()}@{socket.gethostname()}",
             operation=operation,
         )
-        self._merge(row)
+        self._insert(row)
         return row
 
-    def _merge(self, row: Version) -> None:
-        spark, name = self.place.spark, self.place.name(VERSIONS)
-        view = f"banyan_version_{self.build_id}"
-        schema = self.place.latest(VERSIONS).schema
-        spark.createDataFrame([tuple(row)], schema).createOrReplaceTempView(view)
+    def _insert(self, row: Version) -> None:
+        """Rule 4."""
+        rows = self.place.spark.createDataFrame([tuple(row)], self.place.latest(VERSIONS).schema)
+        once = "ON t.version = s.version OR t.request_id = s.request_id WHEN NOT MATCHED THEN INSERT *"
         try:
-            inserted = self.sql(
-                f"MERGE INTO {name} t USING {view} n ON t.version = n.version OR t.request_id = n.request_id "
-                "WHEN NOT MATCHED THEN INSERT *"
-            ).first()["num_inserted_rows"]
+            _, inserted = self._merge(VERSIONS, rows, once)
         except PySparkException as error:
             # A conflict, or an outcome we cannot know: the table itself says whether our row is in.
             if not self._published():
                 raise LostRace(VERSIONS) from error
             inserted = 1
-        finally:
-            spark.catalog.dropTempView(view)
         if inserted != 1 and not self._published():
             raise LostRace(VERSIONS)
 
@@ -168,8 +199,9 @@ def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRI
         with locked(place.lock_folder):
             work = Write(place, find(place))
             try:
-                work.repair()
-                return attempt(work)
+                with _signed(work):
+                    work.repair()
+                    return attempt(work)
             except LostRace:
                 if turn == retries:
                     head = find(place)
@@ -198,7 +230,8 @@ def first(place: Place, settings: dict, retention_days: int) -> Version:
     # `versions` is made last: without it there is no index, so a create that dies half-way leaves none.
     place.create(VERSIONS, retention_days)
     counts = dict.fromkeys(("expressions", "predicates", "nodes", "edges", "levels"), 0)
-    return work.publish("create", settings, counts)
+    with _signed(work):
+        return work.publish("create", settings, counts)
 
 
 def _histories(place: Place, head: Version, build_id: str | None = None) -> dict[str, tuple[int, bool]]:
@@ -214,18 +247,24 @@ def _histories(place: Place, head: Version, build_id: str | None = None) -> dict
         return dict(pool.map(one, PINNED))
 
 
+# The signature is a setting of the session, which all threads of a process may share.
+_SIGNING = threading.RLock()
+
+
 @contextlib.contextmanager
-def _user_metadata(place: Place, build_id: str) -> Iterator[None]:
-    conf = place.spark.conf
-    before = conf.get(_USER_METADATA, None)
-    conf.set(_USER_METADATA, build_id)
-    try:
-        yield
-    finally:
-        if before is None:
-            conf.unset(_USER_METADATA)
-        else:
-            conf.set(_USER_METADATA, before)
+def _signed(work: Write) -> Iterator[None]:
+    """Commits made inside carry the build id (rule 3)."""
+    conf = work.place.spark.conf
+    with _SIGNING:
+        before = conf.get(_USER_METADATA, None)
+        conf.set(_USER_METADATA, work.build_id)
+        try:
+            yield
+        finally:
+            if before is None:
+                conf.unset(_USER_METADATA)
+            else:
+                conf.set(_USER_METADATA, before)
 
 
 def _version(row: Row) -> Version:

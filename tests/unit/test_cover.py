@@ -143,15 +143,15 @@ def test_rows_have_the_columns_of_the_tables():
     by_attribute = {row[1]: row for row in index.rows()["predicates"]}
     a, b, c = (by_attribute[name][0] for name in "abc")
     assert by_attribute == {
-        "a": (a, "a", "=", "integer", ["1"], False, 1, pytest.approx(0.02)),
-        "b": (b, "b", "in", "integer", ["1", "2"], False, 1, pytest.approx(0.04)),
-        "c": (c, "c", "is null", "", [], True, 2, pytest.approx(0.3)),
+        "a": (a, "a", "=", "integer", ("1",), False, 1, pytest.approx(0.02)),
+        "b": (b, "b", "in", "integer", ("1", "2"), False, 1, pytest.approx(0.04)),
+        "c": (c, "c", "is null", "", (), True, 2, pytest.approx(0.3)),
     }
     or_frequency = 1 - 0.96 * 0.7
     frequency = {a: 0.02, b: 0.04, c: 0.3, inner: or_frequency}
 
     def operands(*ids):
-        return sorted(ids), pytest.approx([frequency[i] for i in sorted(ids)])
+        return tuple(sorted(ids)), pytest.approx(tuple(frequency[i] for i in sorted(ids)))
 
     assert {row[0]: row for row in index.rows()["nodes"]} == {
         inner: (inner, "or", *operands(b, c), 2, 2, 1, None, pytest.approx(or_frequency)),

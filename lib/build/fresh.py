@@ -1,0 +1,161 @@
+"""The tables built afresh, on the workers, from the texts: the way of a large change, and of the first of all."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from banyan.build import check
+from banyan.build.assemble import Logical, assemble, collides, unique
+from banyan.build.parse import COLLISION, parsed
+from banyan.build.patterns import bad_patterns, is_pattern_error
+from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
+from banyan.errors import DamagedIndex
+from banyan.progress import Steps
+from banyan.store.materialise import Scratch
+from banyan.store.settings import IndexSettings
+from banyan.store.tables import Place
+from banyan.store.versions import Version, Write
+
+if TYPE_CHECKING:
+    from banyan.build.change import Request
+
+_PARSED = ("position", "reason", "made")
+
+
+def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_seed: bool = False) -> Version:
+    """Publish what the request makes of the head. Raises RulesError, and writes nothing, where something is bad."""
+    settings = IndexSettings.from_map(work.head.settings)
+    if next_seed:
+        settings = settings.next_seed()
+    virgin = work.head.counts["expressions"] == 0
+    stored = work.table("expressions")
+    if not virgin:
+        check.check_types(request.given, stored)
+
+    texts = None if request.operation == "remove" else _parsed(scratch, request.given, settings, steps, "parse")
+    found, bad = _problems(scratch, request, texts, None if virgin else stored, steps)
+    if bad and request.on_error == "fail":
+        check.refuse(check.first(found), bad, request.operation)
+    if texts is not None and bad:
+        # Again, not filtered: the nodes of a bad row may be the first mention of what a good one has too.
+        texts = _parsed(
+            scratch, _without(texts, found).select(*request.given.columns), settings, steps, "parse the good"
+        )
+    if not virgin:
+        texts = _with_survivors(scratch, request, texts, stored, settings, steps)
+
+    with steps.step("unique nodes"):
+        texts, logical, settings = _unique(scratch, texts, settings, steps)
+    rows = assemble(scratch, logical, texts.select(NODE_ID), steps, settings.crowd)
+
+    with steps.step("write"):
+        if ADDED_IN not in texts.columns:
+            texts = texts.withColumn(ADDED_IN, F.lit(None).cast("long"))
+        texts = texts.drop(*_PARSED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(work.number).cast("long")))
+        if virgin and texts.schema[EXPRESSION_ID].dataType != stored.schema[EXPRESSION_ID].dataType:
+            writes = [lambda: work.retype(texts, "expressions", clustered_by=NODE_ID)]
+        else:
+            writes = [lambda: work.overwrite(texts, "expressions")]
+        if bad:
+            refused = found.withColumn("rejected_in", F.lit(work.number).cast("long"))
+            writes.append(lambda: work.append(refused, "rejected"))
+        for table, frame in rows._asdict().items():
+            writes.append(partial(work.overwrite, frame, table))
+        # Different tables: a commit is mostly waiting, so they wait together.
+        with ThreadPoolExecutor(len(writes)) as pool:
+            for done in [pool.submit(write) for write in writes]:
+                done.result()
+    with steps.step("publish"):
+        return work.publish(request.operation, settings.to_map(), _counts(work.place), request.request_id)
+
+
+def _parsed(scratch: Scratch, rules: DataFrame, settings: IndexSettings, steps: Steps, step: str) -> DataFrame:
+    """`rules` parsed, once, with what only Java can say about regular expressions said too."""
+    with steps.step(step):
+        texts = scratch.write(parsed(rules, settings.language, settings.ids), "parsed")
+        patterns = (
+            texts.select(F.explode("made").alias("node"))
+            .where("node.operator IN ('rlike', 'not rlike')")
+            .select(F.col("node.literals")[0].alias("pattern"))
+            .distinct()
+        )
+        try:
+            patterns.select(F.expr("'' RLIKE pattern")).write.format("noop").mode("overwrite").save()
+        except Exception as error:  # not PySparkException: an error of Java's in a task comes untranslated
+            if not is_pattern_error(error):
+                raise
+            bad = bad_patterns(scratch.spark, [row["pattern"] for row in patterns.collect()])
+            texts = scratch.write(parsed(rules, settings.language, settings.ids, bad), "parsed")
+        return texts
+
+
+def _problems(
+    scratch: Scratch, request: Request, texts: DataFrame | None, stored: DataFrame | None, steps: Steps
+) -> tuple[DataFrame, int]:
+    with steps.step("check"):
+        if texts is None:
+            known = request.given.limit(0) if stored is None else stored
+            found = check.unknown(request.given, known, request.missing)
+        else:
+            found = check.problems(texts, stored, request.operation)
+        found = scratch.materialise(found, "problems")
+        return found, found.count()
+
+
+def _without(texts: DataFrame, found: DataFrame) -> DataFrame:
+    bad = found.select(F.col(EXPRESSION_ID).alias("bad_id")).where("bad_id IS NOT NULL").distinct()
+    return texts.where(F.col(EXPRESSION_ID).isNotNull()).join(
+        bad, F.col(EXPRESSION_ID).cast("string") == F.col("bad_id"), "left_anti"
+    )
+
+
+def _with_survivors(
+    scratch: Scratch,
+    request: Request,
+    texts: DataFrame | None,
+    stored: DataFrame,
+    settings: IndexSettings,
+    steps: Steps,
+) -> DataFrame:
+    """The expressions of the head that stay, parsed again, beside the new ones.
+
+    Their nodes are in the tables, but which of those still have a use, once others go, only counting from the texts
+    says without a round for each level; parsing takes less.
+    """
+    if request.operation != "add":
+        going = request.given if texts is None else texts
+        stored = stored.join(going.select(EXPRESSION_ID).distinct(), EXPRESSION_ID, "left_anti")
+    survivors = _parsed(scratch, stored.drop(NODE_ID), settings, steps, "parse the stored")
+    unreadable = survivors.where((F.col("reason") != COLLISION) & F.col("reason").isNotNull())
+    for row in unreadable.select(EXPRESSION_ID, EXPRESSION, "reason").limit(1).collect():
+        raise DamagedIndex(
+            f"expression {row[0]} is in the index, and this Banyan cannot read it ({row[2]}): {row[1]!r:.200}; "
+            "remove or replace it, or write with the Banyan that wrote it"
+        )
+    return survivors if texts is None else texts.unionByName(survivors, allowMissingColumns=True)
+
+
+def _unique(
+    scratch: Scratch, texts: DataFrame, settings: IndexSettings, steps: Steps
+) -> tuple[DataFrame, Logical, IndexSettings]:
+    """The unique nodes. Where two share an id, all expressions are parsed again with the next seed."""
+    while True:
+        logical = unique(scratch, texts.select(F.inline("made")))
+        if texts.where(F.col("reason") == COLLISION).isEmpty() and not collides(logical):
+            return texts, logical, settings
+        settings = settings.next_seed()
+        texts = _parsed(scratch, texts.drop(NODE_ID, *_PARSED), settings, steps, "parse with the next seed")
+
+
+def _counts(place: Place) -> dict[str, int]:
+    tables = ("expressions", "predicates", "nodes", "edges")
+    columns = [f"(SELECT count(*) FROM {place.name(table)}) AS {table}" for table in tables]
+    columns.append(f"(SELECT max(level) FROM {place.name('nodes')}) AS levels")
+    counts = place.spark.sql("SELECT " + ", ".join(columns)).first().asDict()
+    counts["levels"] = counts["levels"] or min(1, counts["predicates"])
+    return counts

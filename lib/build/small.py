@@ -1,0 +1,231 @@
+"""A small change, worked out on the driver: only what is around it is read from the tables, and written to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from banyan.build import check
+from banyan.build.patterns import bad_patterns, refuse_patterns
+from banyan.build.rows import EDGES, NODES, PREDICATES, to_arrow
+from banyan.build.stored import Tables, TooLarge
+from banyan.build.update import Changed, Changes, Collision, Nothing, changes
+from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
+from banyan.errors import ExpressionError
+from banyan.language.parser import parse
+from banyan.language.tree import Predicate
+from banyan.normal.canonical import Canonical
+from banyan.normal.ids import FALSE_ID, TRUE_ID
+from banyan.progress import Steps
+from banyan.store.materialise import Scratch
+from banyan.store.settings import IndexSettings
+from banyan.store.versions import Version, Write
+
+if TYPE_CHECKING:
+    from banyan.build.change import Request
+
+
+class Rebuild(Exception):
+    """The change cannot be worked out from its neighbourhood: build the tables afresh. Never reaches a user."""
+
+    def __init__(self, next_seed: bool = False):
+        self.next_seed = next_seed
+
+
+class _Asked(NamedTuple):
+    """The rows of a request, column by column, and those of the index that have the same ids."""
+
+    ids: pa.ChunkedArray
+    shown: list[str | None]
+    texts: list[str | None]
+    there: dict[Any, tuple[str, int]]
+
+
+def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Version:
+    """Publish what the request makes of the head. Raises RulesError, and writes nothing, where something is bad."""
+    settings = IndexSettings.from_map(work.head.settings)
+    virgin = work.head.counts["expressions"] == 0
+    if not virgin:
+        check.check_types(request.given, work.table("expressions"))
+    with steps.step("parse"):
+        asked = _asked(work, request.given, virgin)
+        parsed = _Parsed(settings)
+        roots = [None] * len(asked.ids)
+        if request.operation != "remove":
+            roots = [parsed.root(text) for text in asked.texts]
+            parsed.refuse_patterns(scratch, roots, asked.texts)
+        bad = _problems(request, asked, roots)
+    if bad and request.on_error == "fail":
+        check.refuse(sorted(bad, key=_in_order)[: check.SHOWN], len(bad), request.operation)
+    refused = {row[0] for row in bad}
+    good = [shown not in refused for shown in asked.shown]
+    going = asked.there if request.operation != "add" else {}
+    if bad:
+        kept = set(asked.ids.filter(pa.array(good)).to_pylist())
+        going = {i: was for i, was in going.items() if i in kept}
+    coming = [root for root, keep in zip(roots, good) if keep and root is not None]
+
+    with steps.step("sharing"):
+        lost = Counter(parsed.stored(text, node_id) for text, node_id in going.values())
+        if parsed.canonical.collision is not None:
+            raise Rebuild(next_seed=True)
+        tables = Nothing() if virgin else Tables(scratch.spark, work.table)
+        try:
+            change = changes(tables, parsed.canonical, Counter(coming), lost, settings.crowd)
+        except Collision:
+            raise Rebuild(next_seed=True) from None
+        except TooLarge:
+            raise Rebuild from None
+
+    with steps.step("write"):
+        writes: list[Callable[[], Any]] = [
+            lambda: work.change("predicates", NODE_ID, *_arrow(change.predicates, PREDICATES)),
+            lambda: work.change("nodes", NODE_ID, *_arrow(change.nodes, NODES)),
+            lambda: work.change("edges", "parent_id", *_arrow(change.edges, EDGES)),
+            lambda: _write_expressions(work, request.given, asked, roots, good, list(going), virgin),
+        ]
+        if bad:
+            rows = work.place.spark.createDataFrame([(*row, work.number) for row in bad], check.REJECTED)
+            writes.append(lambda: work.append(rows, "rejected"))
+        # Different tables: a commit is mostly waiting, so they wait together.
+        with ThreadPoolExecutor(len(writes)) as pool:
+            done = [future.result() for future in [pool.submit(one) for one in writes]]
+    with steps.step("publish"):
+        counts = _counts(work, change, done)
+        return work.publish(request.operation, settings.to_map(), counts, request.request_id)
+
+
+def _arrow(changed: Changed, schema: pa.Schema) -> tuple[list[int], pa.Table]:
+    return changed.deleted, to_arrow(changed.inserted, schema)
+
+
+def _asked(work: Write, given: DataFrame, virgin: bool) -> _Asked:
+    text = F.col(EXPRESSION) if EXPRESSION in given.columns else F.lit(None).cast("string")
+    rows = given.select(
+        EXPRESSION_ID, F.col(EXPRESSION_ID).cast("string").alias("shown"), text.alias(EXPRESSION)
+    ).toArrow()
+    there = {}
+    if not virgin:
+        wanted = F.broadcast(given.select(EXPRESSION_ID).distinct())
+        found = work.table("expressions").join(wanted, EXPRESSION_ID, "left_semi")
+        for row in found.select(EXPRESSION_ID, EXPRESSION, NODE_ID).collect():
+            there[row[0]] = (row[1], row[2])
+    return _Asked(rows[EXPRESSION_ID], rows["shown"].to_pylist(), rows[EXPRESSION].to_pylist(), there)
+
+
+class _Parsed:
+    """The nodes of all texts of a change, those that come and those that go, under the index's own settings."""
+
+    def __init__(self, settings: IndexSettings):
+        self._settings = settings.language
+        self.canonical = Canonical(settings.ids)
+        self.errors: dict[str | None, ExpressionError] = {}
+
+    def root(self, text: str | None) -> int | ExpressionError:
+        """The root of a text, or what is wrong with it."""
+        if text is None:
+            return ExpressionError("the expression is NULL")
+        try:
+            return self.canonical.add(parse(text, self._settings))
+        except ExpressionError as error:
+            return error
+
+    def stored(self, text: str, node_id: int) -> int:
+        """The root of a text that is in the index."""
+        root = self.root(text)
+        if root != node_id:  # this Banyan reads it otherwise than the one that wrote it
+            raise Rebuild(next_seed=self.canonical.collision is not None)
+        return root
+
+    def refuse_patterns(self, scratch: Scratch, roots: list[int | ExpressionError], texts: list[str | None]) -> None:
+        """What only Java can say: turns the roots of texts with a bad regular expression into errors."""
+        patterns = {p.operands[0] for p in self.canonical.predicates.values() if _is_regular(p)}
+        bad = bad_patterns(scratch.spark, sorted(patterns))
+        for i, (root, text) in enumerate(zip(roots, texts)):
+            if bad and isinstance(root, int) and root not in (TRUE_ID, FALSE_ID):
+                try:
+                    refuse_patterns(self.canonical, root, bad, text)
+                except ExpressionError as error:
+                    roots[i] = error
+
+
+def _is_regular(predicate: Predicate) -> bool:
+    return predicate.operator.endswith("rlike")
+
+
+def _problems(request: Request, asked: _Asked, roots: list) -> list[tuple]:
+    """(id as text, text, position, reason) of every row that must not go in; turns bad roots into None."""
+    times = Counter(asked.shown)
+    bad = []
+    for i, (value, shown, text, root) in enumerate(zip(asked.ids.to_pylist(), asked.shown, asked.texts, roots)):
+        position, reason = None, None
+        if value is None:
+            reason = check.NULL_ID
+        elif isinstance(root, ExpressionError):
+            position, reason = (root.position if root.text else None), root.reason
+        elif times[shown] > 1 and request.operation != "remove":
+            reason = check.REPEATED
+        elif request.operation == "add" and value in asked.there:
+            reason = check.THERE
+        elif request.operation == "remove" and value not in asked.there and request.missing == "fail":
+            reason = check.NOT_THERE
+        if reason is not None:
+            bad.append((shown, text, position, reason))
+            roots[i] = None
+    return bad
+
+
+def _in_order(row: tuple) -> tuple:
+    return row[0] is not None, row[0] or "", row[2] or 0
+
+
+def _write_expressions(
+    work: Write,
+    given: DataFrame,
+    asked: _Asked,
+    roots: list[int | None],
+    good: list[bool],
+    going: list,
+    virgin: bool,
+) -> tuple[int, int]:
+    if going:
+        ids = work.place.spark.createDataFrame([(i,) for i in going], given.select(EXPRESSION_ID).schema)
+        work.delete("expressions", EXPRESSION_ID, ids)
+    keep = [ok and root is not None for ok, root in zip(good, roots)]
+    if not any(keep):
+        return len(going), 0
+    nodes = pa.table(
+        {
+            EXPRESSION_ID: asked.ids.filter(pa.array(keep)),
+            NODE_ID: pa.array([root for root, ok in zip(roots, keep) if ok], pa.int64()),
+        }
+    )
+    node_of = work.place.spark.createDataFrame(nodes, f"{EXPRESSION_ID} {_type(given)}, {NODE_ID} long")
+    rows = given.join(F.broadcast(node_of), EXPRESSION_ID).withColumn(ADDED_IN, F.lit(work.number).cast("long"))
+    if virgin and work.table("expressions").schema[EXPRESSION_ID].dataType != given.schema[EXPRESSION_ID].dataType:
+        work.retype(rows, "expressions", clustered_by=NODE_ID)
+    else:
+        work.append(rows, "expressions")
+    return len(going), len(nodes)
+
+
+def _type(given: DataFrame) -> str:
+    return given.schema[EXPRESSION_ID].dataType.simpleString()
+
+
+def _counts(work: Write, change: Changes, done: list[tuple[int, int]]) -> dict[str, int]:
+    """The rows of each table after the change, from what the writes say they did."""
+    before, counts = work.head.counts, {}
+    for table, (deleted, inserted) in zip(("predicates", "nodes", "edges", "expressions"), done):
+        counts[table] = before[table] - deleted + inserted
+    highest = max((row.level for row in change.nodes.inserted), default=0)
+    if change.nodes.deleted and highest < before["levels"]:
+        highest = work.place.latest("nodes").agg(F.max("level")).first()[0] or 0
+    counts["levels"] = max(highest, before["levels"] if not change.nodes.deleted else 0, min(1, counts["predicates"]))
+    return counts

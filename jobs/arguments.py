@@ -43,6 +43,12 @@ def add_on_error(to: argparse.ArgumentParser) -> None:
     )
 
 
+def add_request_id(to: argparse.ArgumentParser) -> None:
+    to.add_argument(
+        "--request-id", metavar="R", help="name this request: a retry with the same name changes nothing more"
+    )
+
+
 def add_reading(to: argparse.ArgumentParser) -> None:
     """How texts are read: settings that an index keeps."""
     to.add_argument(

@@ -22,10 +22,17 @@ from banyan.errors import BanyanError
 COMMANDS = {
     "build": "make an index from a file of rules",
     "add": "add rules to an index: a new version",
+    "replace": "put rules in the place of those with the same ids: a new version",
+    "remove": "take rules out: a new version",
     "check": "read rules without writing anything; list what is wrong with them",
     "match": "which rules does each event satisfy",
     "explain": "why one event satisfies one rule, or does not",
     "versions": "the published versions of an index",
+    "diff": "which rules came, went and changed between two versions",
+    "restore": "go back to an earlier version: a new version",
+    "forget": "take old versions off the list",
+    "vacuum": "remove files that no version needs",
+    "optimize": "compact an index that many changes have scattered",
     "stats": "the size of an index, and how much its rules share",
     "demo": "a first look: 336,776 flights, 10,020 rules",
 }

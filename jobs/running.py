@@ -10,7 +10,8 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,31 @@ def check_place(spark: SparkSession, where: str) -> None:
         raise ArgumentError(
             f"{where!r} is a name in a catalog, and this Spark has none that lasts; a folder has a /: ./{where}"
         )
+
+
+def put(given: argparse.Namespace, operation: str) -> int:
+    """Add or replace the rules of a file; the exit code."""
+    from banyan.jobs import files
+
+    spark = started()
+    index = opened(spark, given)
+    rules = files.read_rules(spark, given.rules, given.id, given.expression)
+    rules = files.with_ids_as(rules, index.expressions().schema["expression_id"].dataType, given.rules)
+    told = steps(given.quiet)
+    return written(given, index, lambda: getattr(index, operation)(rules, given.on_error, given.request_id, told))
+
+
+def written(given: argparse.Namespace, index: Index, write: Callable[[], int]) -> int:
+    """Run what makes a version, and tell what it made; the exit code."""
+    before, start = index.version, time.monotonic()
+    version = write()
+    if version > before:
+        print(summary(index, given.index, time.monotonic() - start))
+    elif getattr(given, "request_id", None) is not None:
+        print(f"request {given.request_id} is in version {version} already: nothing to do")
+    else:
+        print(f"{given.index}: version {version} stays as it is")
+    return 0
 
 
 def summary(index: Index, where: str, seconds: float) -> str:

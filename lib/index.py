@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 
 from banyan.build import change
 from banyan.columns import EXPRESSION_ID
-from banyan.errors import ArgumentError, IndexExists, VersionNotFound
+from banyan.errors import ArgumentError, IndexExists
 from banyan.match.call import Matcher
 from banyan.progress import Steps
-from banyan.store import versions
+from banyan.store import history, versions
 from banyan.store.lock import locked
 from banyan.store.settings import IndexSettings
 from banyan.store.tables import PINNED, VERSIONS, Place
@@ -64,7 +64,11 @@ class Index:
             raise ArgumentError("give a version or a timestamp, not both")
         place = Place(spark, where)
         versions.require(place)
-        return cls(place, versions.find(place, version, timestamp), version is not None or timestamp is not None)
+        found = versions.find(place, version, timestamp)
+        pinned = version is not None or timestamp is not None
+        if pinned:
+            history.require_readable(place, found)
+        return cls(place, found, pinned)
 
     @staticmethod
     def exists(spark: SparkSession, where: str) -> bool:
@@ -110,15 +114,7 @@ class Index:
         """One of the tables, as this version has it."""
         if name not in PINNED:
             raise ArgumentError(f"an index has the tables {', '.join(PINNED)}; not {name!r}")
-        pin = self._version.table_versions[name]
-        try:
-            return self._place.read(name, pin)
-        except Exception as error:
-            if "DELTA_VERSION_NOT_FOUND" in str(error) or "RETENTION" in str(error):
-                raise VersionNotFound(
-                    f"version {self.version} of {self.where} is gone: retention has taken {name} at version {pin}"
-                ) from error
-            raise
+        return self._place.read(name, self._version.table_versions[name])
 
     def expressions(self) -> DataFrame:
         """expression_id, expression, node_id, added_in and the user's own columns."""
@@ -180,6 +176,42 @@ class Index:
         """
         self._writable()
         self._moved(change.remove(self._place, ids, missing, request_id, steps))
+        return self.version
+
+    # --- its versions ---
+
+    def restore(self, version: int, request_id: str | None = None) -> int:
+        """Make the index what it was at a version: a new version that names the old files and copies none."""
+        self._writable()
+        self._moved(history.restore(self._place, version, request_id))
+        return self.version
+
+    def diff(self, before: int, after: int | None = None) -> DataFrame:
+        """(expression_id, change, before, after): what was 'added', 'removed' or 'changed' between two versions.
+
+        `changed` is an expression whose text or whose own columns differ. `after`: this version unless given.
+        """
+        new = self._version if after is None else versions.find(self._place, after)
+        return history.diff(self._place, versions.find(self._place, before), new)
+
+    def forget(self, before: int) -> list[int]:
+        """Take the versions before this number off the list; which they were. `vacuum` then frees their files."""
+        self._writable()
+        return history.forget(self._place, before)
+
+    def vacuum(self) -> int:
+        """Remove files that no listed version needs and that are older than the retention. The newest version.
+
+        Refused while a listed version needs files of that age: forget it first.
+        """
+        self._writable()
+        self._moved(history.vacuum(self._place))
+        return self.version
+
+    def optimize(self) -> int:
+        """Compact small files and cluster the tables: the same rows in fewer files. The newest version."""
+        self._writable()
+        self._moved(history.optimize(self._place))
         return self.version
 
     def _writable(self) -> None:

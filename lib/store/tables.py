@@ -20,8 +20,11 @@ PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejecte
 VERSIONS = "versions"
 _HISTORY = 100
 
-# Retention covers what time travel may reach; deletion vectors keep small updates from rewriting files.
+# Retention is how long files that no newer version needs are kept; deletion vectors keep small updates from rewriting
+# files. The log is not cleaned up by age: where a writer died on top of an old head, the head is no longer the latest
+# Delta version, and what Delta's clean-up takes then is the head's own entry.
 _PROPERTIES = {
+    "delta.enableExpiredLogCleanup": "false",
     "delta.enableDeletionVectors": "true",
     "delta.deletedFileRetentionDuration": "interval {days} days",
     "delta.logRetentionDuration": "interval {days} days",

@@ -77,6 +77,11 @@ def find(place: Place, version: int | None = None, timestamp: datetime | str | N
     )
 
 
+def listed(place: Place) -> list[Version]:
+    """All published versions."""
+    return [_version(row) for row in place.latest(VERSIONS).collect()]
+
+
 def require(place: Place) -> None:
     if not place.exists(VERSIONS):
         raise IndexNotFound(f"there is no index at {place.where}; make one with Index.create or `banyan build`")
@@ -148,10 +153,17 @@ class Write:
 
     def repair(self) -> None:
         """Rule 2: bring back every table on which somebody left commits without publishing them."""
-        for table, (latest, _) in _histories(self.place, self.head).items():
-            pin = self.head.table_versions[table]
-            if latest != pin:
-                self.sql(f"RESTORE TABLE {self.place.name(table)} TO VERSION AS OF {pin}").collect()
+        for table in self.moved():
+            self.bring_back(table, self.head.table_versions[table])
+
+    def moved(self) -> list[str]:
+        """The tables that have commits after the head's pin."""
+        latest = {table: last for table, (last, _) in _histories(self.place, self.head).items()}
+        return [table for table, pin in self.head.table_versions.items() if latest[table] != pin]
+
+    def bring_back(self, table: str, version: int) -> None:
+        """Make the table what it was at a Delta version: a commit that names files and copies none."""
+        self.sql(f"RESTORE TABLE {self.place.name(table)} TO VERSION AS OF {version}").collect()
 
     def publish(self, operation: str, settings: dict, counts: dict, request_id: str | None = None) -> Version:
         pins = {}

@@ -1,0 +1,106 @@
+"""An index on Delta through random histories: after every step its tables equal, row for row, those of a fresh build.
+
+A few histories here; `make test-histories` runs more (BANYAN_HISTORIES, from seed BANYAN_HISTORIES_SEED on).
+"""
+
+import os
+from random import Random
+
+import pytest
+from plain_store import PlainStore
+from texts import random_text
+from trees import kleene, random_event
+
+from banyan import Index
+from banyan.build import change
+from banyan.build.plain import PlainIndex
+from banyan.language.parser import parse
+
+HISTORIES = int(os.environ.get("BANYAN_HISTORIES", "2"))
+FIRST_SEED = int(os.environ.get("BANYAN_HISTORIES_SEED", "0"))
+STEPS = 5
+
+
+def as_plain(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def check(index, texts, crowd):
+    """The tables against a fresh computation, and the counts of the version against the tables."""
+    plain = PlainIndex.build(texts, crowd=crowd)
+    counts = {"expressions": len(texts), "levels": plain.depth}
+    for table, expected in plain.rows().items():
+        found = [tuple(map(as_plain, row)) for row in index.table(table).collect()]
+        assert sorted(found) == sorted(tuple(row) for row in expected), table
+        counts[table] = len(found)
+    stored = index.expressions().collect()
+    assert {row["expression_id"]: row["expression"] for row in stored} == texts
+    assert {row["expression_id"]: row["node_id"] for row in stored} == plain.expressions
+    assert index._version.counts == counts
+
+
+def step(spark, index, rng, texts, names):
+    """One random add, replace or remove, done to the index and to `texts`."""
+    frame = "expression_id string, expression string"
+    kind = rng.choice(("add", "add", "replace", "remove")) if texts else "add"
+    if kind == "remove":
+        going = rng.sample(sorted(texts), rng.randint(1, max(1, len(texts) // 2)))
+        index.remove(going)
+        for key in going:
+            del texts[key]
+        return
+    there = rng.sample(sorted(texts), rng.randint(0, len(texts))) if kind == "replace" else []
+    fresh = [f"e{i}" for i in rng.sample(range(200), 12) if f"e{i}" not in texts]
+    coming = {key: random_text(rng, names) for key in (*there, *fresh)}
+    getattr(index, kind)(spark.createDataFrame(list(coming.items()), frame))
+    texts.update(coming)
+
+
+@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + HISTORIES))
+def test_any_history_equals_a_fresh_build(spark, tmp_path, monkeypatch, seed):
+    rng = Random(seed)
+    names = "abcdefgh"[: rng.choice((4, 6, 8))]
+    crowd = rng.choice((3, 10_000))
+    index = Index.create(spark, str(tmp_path / "index"), crowd=crowd)
+    texts: dict[str, str] = {}
+    for _ in range(STEPS):
+        # One step in four takes the way of large changes, so that the two ways meet on one index.
+        monkeypatch.setattr(change, "SMALL", 0 if rng.random() < 0.25 else 20_000)
+        step(spark, index, rng, texts, names)
+        check(index, texts, crowd)
+    events = {i: random_event(rng, names) for i in range(40)}
+    rows = [(i, *(event.get(name) for name in names)) for i, event in events.items()]
+    frame = spark.createDataFrame(rows, "event_id int, " + ", ".join(f"{name} int" for name in names))
+    found = {tuple(row) for row in index.match(frame, progress=False).collect()}
+    trees = {key: parse(text) for key, text in texts.items()}
+    true = {(i, key) for i, event in events.items() for key, tree in trees.items() if kleene(tree, event) is True}
+    assert found == true
+    index.remove(list(texts))
+    check(index, {}, crowd)
+    assert index.match(frame, progress=False).isEmpty()
+    index.release()
+
+
+def test_an_update_asks_the_tables_as_it_asks_plain_rows(spark, tmp_path):
+    """Every question of an update, put to the Delta tables and to Python dicts that hold the same rows."""
+    from banyan.build.stored import Tables
+
+    rng = Random(7)
+    texts = {f"e{i}": random_text(rng, "abcdefgh") for i in range(60)}
+    texts["deep"] = "".join(f"x{i} = 1 {'OR' if i % 2 else 'AND'} (" for i in range(40)) + "a = 1" + ")" * 40
+    plain = PlainStore()
+    plain.replace(texts)
+    index = Index.create(spark, str(tmp_path / "index"))
+    index.add(spark.createDataFrame(list(texts.items()), "expression_id string, expression string"))
+    ids = rng.sample([*plain.nodes, *plain.predicates], 30) + [12345]
+    keys = [(row.operator, row.operands[0]) for row in rng.sample(list(plain.nodes.values()), 10)] + [("or", 1)]
+    sets = [((row.operator, row.operands[-1]), row.operands[-2:]) for row in list(plain.nodes.values())[:15]]
+    for tail in (0, 60, 10_000):
+        tables = Tables(spark, index.table, tail=tail)
+        assert set(tables.above(ids)) == set(plain.above(ids))
+    assert tables.rows(ids) == plain.rows(ids)
+    assert tables.levels(ids) == plain.levels(ids)
+    assert {k: n for k, n in plain.holders(keys).items() if n} == tables.holders(keys)
+    assert set(tables.holding(keys)) == set(plain.holding(keys))
+    assert set(tables.around(sets)) == set(plain.around(sets))
+    assert set(tables.inside(list(plain.predicates)[:12])) == set(plain.inside(list(plain.predicates)[:12]))

@@ -11,11 +11,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from banyan.build import check
+from banyan.build import check, loaded
+from banyan.build.loaded import Loaded
 from banyan.build.patterns import bad_patterns, refuse_patterns
 from banyan.build.rows import EDGES, NODES, PREDICATES, to_arrow
 from banyan.build.stored import Tables, TooLarge
-from banyan.build.update import Changed, Changes, Collision, Nothing, changes
+from banyan.build.update import Changed, Changes, Collision, Stored, changes
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import ExpressionError
 from banyan.language.parser import parse
@@ -75,7 +76,7 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
         lost = Counter(parsed.stored(text, node_id) for text, node_id in going.values())
         if parsed.canonical.collision is not None:
             raise Rebuild(next_seed=True)
-        tables = Nothing() if virgin else Tables(scratch.spark, work.table)
+        tables = _stored(work)
         try:
             change = changes(tables, parsed.canonical, Counter(coming), lost, settings.crowd)
         except Collision:
@@ -97,7 +98,7 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
         with ThreadPoolExecutor(len(writes)) as pool:
             done = [future.result() for future in [pool.submit(one) for one in writes]]
     with steps.step("publish"):
-        counts = _counts(work, change, done)
+        counts = _counts(work, change, done, tables)
         return work.publish(request.operation, settings.to_map(), counts, request.request_id)
 
 
@@ -219,13 +220,21 @@ def _type(given: DataFrame) -> str:
     return given.schema[EXPRESSION_ID].dataType.simpleString()
 
 
-def _counts(work: Write, change: Changes, done: list[tuple[int, int]]) -> dict[str, int]:
+def _stored(work: Write) -> Stored:
+    counts = work.head.counts
+    size = sum(counts[table] for table in ("predicates", "nodes", "edges"))
+    if size == 0:
+        return Loaded((), (), ())
+    return Loaded.of(work.table) if size <= loaded.MOST else Tables(work.place.spark, work.table)
+
+
+def _counts(work: Write, change: Changes, done: list[tuple[int, int]], tables: Stored) -> dict[str, int]:
     """The rows of each table after the change, from what the writes say they did."""
     before, counts = work.head.counts, {}
     for table, (deleted, inserted) in zip(("predicates", "nodes", "edges", "expressions"), done):
         counts[table] = before[table] - deleted + inserted
     highest = max((row.level for row in change.nodes.inserted), default=0)
-    if change.nodes.deleted and highest < before["levels"]:
-        highest = work.place.latest("nodes").agg(F.max("level")).first()[0] or 0
-    counts["levels"] = max(highest, before["levels"] if not change.nodes.deleted else 0, min(1, counts["predicates"]))
+    if highest < before["levels"]:
+        highest = max(highest, tables.highest(change.nodes.deleted) if change.nodes.deleted else before["levels"])
+    counts["levels"] = max(highest, min(1, counts["predicates"])) if counts["predicates"] else 0
     return counts

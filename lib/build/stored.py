@@ -107,6 +107,10 @@ class Tables:
             found += [(edge, levels.get(edge.child_id, 1)) for edge in rows]
         return found
 
+    def highest(self, without: Collection[int]) -> int:
+        gone = F.broadcast(self._ids(without, "node_id"))
+        return self._table("nodes").join(gone, "node_id", "left_anti").agg(F.max("level")).first()[0] or 0
+
     def _held(self) -> DataFrame:
         """(operator, operand, row): one row per node and operand."""
         nodes = self._table("nodes").select(*NODES.names)

@@ -51,23 +51,8 @@ class Stored(Protocol):
     def above(self, ids: Collection[int]) -> Iterable[tuple[EdgeRow, int]]:
         """All edges of the parents of these, each with the level of its child."""
 
-
-class Nothing:
-    """An index without expressions."""
-
-    def rows(self, ids: Collection[int]) -> tuple[dict[int, PredicateRow], dict[int, NodeRow]]:
-        return {}, {}
-
-    def levels(self, ids: Collection[int]) -> dict[int, int]:
-        return {}
-
-    def holders(self, keys: Collection[Key]) -> dict[Key, int]:
-        return {}
-
-    def holding(self, keys: Collection[Key]) -> Iterable[NodeRow]:
-        return ()
-
-    around = inside = above = holding
+    def highest(self, without: Collection[int]) -> int:
+        """The highest level among the nodes but these; 0 if there are no others."""
 
 
 class Collision(Exception):

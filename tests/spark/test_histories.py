@@ -12,7 +12,7 @@ from texts import random_text
 from trees import kleene, random_event
 
 from banyan import Index
-from banyan.build import change
+from banyan.build import change, loaded
 from banyan.build.plain import PlainIndex
 from banyan.language.parser import parse
 
@@ -66,6 +66,8 @@ def test_any_history_equals_a_fresh_build(spark, tmp_path, monkeypatch, seed):
     for _ in range(STEPS):
         # One step in four takes the way of large changes, so that the two ways meet on one index.
         monkeypatch.setattr(change, "SMALL", 0 if rng.random() < 0.25 else 20_000)
+        # And half of the others ask the tables, as they would of a large index.
+        monkeypatch.setattr(loaded, "MOST", rng.choice((0, 100_000)))
         step(spark, index, rng, texts, names)
         check(index, texts, crowd)
     events = {i: random_event(rng, names) for i in range(40)}
@@ -103,4 +105,5 @@ def test_an_update_asks_the_tables_as_it_asks_plain_rows(spark, tmp_path):
     assert {k: n for k, n in plain.holders(keys).items() if n} == tables.holders(keys)
     assert set(tables.holding(keys)) == set(plain.holding(keys))
     assert set(tables.around(sets)) == set(plain.around(sets))
+    assert tables.highest(ids) == max(row.level for row in plain.nodes.values() if row.node_id not in ids)
     assert set(tables.inside(list(plain.predicates)[:12])) == set(plain.inside(list(plain.predicates)[:12]))

@@ -6,7 +6,8 @@ import pytest
 from plain_store import PlainStore
 from texts import random_text
 
-from banyan.build.update import Collision, Nothing, changes
+from banyan.build.loaded import Loaded
+from banyan.build.update import Collision, changes
 from banyan.errors import DamagedIndex
 from banyan.language.parser import parse
 from banyan.normal.canonical import Canonical
@@ -31,6 +32,27 @@ def test_any_history_equals_a_fresh_build(seed, crowd):
         assert store.tables() == store.fresh()
     store.replace(dict.fromkeys(store.texts))
     assert store.tables() == {"predicates": [], "nodes": [], "edges": []}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_loaded_rows_answer_as_plain_ones_do(seed):
+    """`Loaded` finds by maps what `PlainStore` finds by looking at every row."""
+    rng = Random(seed)
+    plain = PlainStore()
+    plain.replace({f"e{i}": random_text(rng, "abcdefgh") for i in range(30)})
+    loaded = Loaded(plain.predicates.values(), plain.nodes.values(), plain.edges.values())
+    nodes = list(plain.nodes.values())
+    ids = rng.sample([*plain.nodes, *plain.predicates], 12) + [12345]
+    keys = [(row.operator, row.operands[0]) for row in rng.sample(nodes, 6)] + [("or", 1)]
+    sets = [((row.operator, row.operands[-1]), row.operands[-2:]) for row in nodes[:10]]
+    leaves = rng.sample(list(plain.predicates), 7)
+    assert loaded.rows(ids) == plain.rows(ids) and loaded.levels(ids) == plain.levels(ids)
+    assert loaded.holders(keys) == {key: count for key, count in plain.holders(keys).items() if count}
+    assert set(loaded.holding(keys)) == set(plain.holding(keys))
+    assert set(loaded.around(sets)) == set(plain.around(sets))
+    assert set(loaded.inside(leaves)) == set(plain.inside(leaves))
+    assert set(loaded.above(ids)) == set(plain.above(ids))
+    assert loaded.highest(ids) == max((row.level for row in nodes if row.node_id not in ids), default=0)
 
 
 def test_a_deep_chain_moves_as_a_whole():
@@ -72,4 +94,4 @@ def test_use_counts_that_do_not_add_up_are_named():
     canonical = Canonical(Ids())
     root = canonical.add(parse("a = 1"))
     with pytest.raises(DamagedIndex, match="use counts do not add up"):
-        changes(Nothing(), canonical, {}, {root: 1})
+        changes(Loaded((), (), ()), canonical, {}, {root: 1})

@@ -95,6 +95,8 @@ class Write:
         self.head = head
         self.number = head.version + 1
         self.build_id = uuid.uuid4().hex
+        # The Delta version of each table when we began: commits after it must be ours.
+        self._base = dict(head.table_versions)
 
     def table(self, name: str) -> DataFrame:
         """A table as the head has it."""
@@ -153,13 +155,16 @@ class Write:
 
     def repair(self) -> None:
         """Rule 2: bring back every table on which somebody left commits without publishing them."""
-        for table in self.moved():
-            self.bring_back(table, self.head.table_versions[table])
+        for table, commits in self._commits().items():
+            self._base[table] = max(commits)
+            pin = self.head.table_versions[table]
+            if max(commits) != pin:
+                self.bring_back(table, pin)
 
-    def moved(self) -> list[str]:
-        """The tables that have commits after the head's pin."""
-        latest = {table: last for table, (last, _) in _histories(self.place, self.head).items()}
-        return [table for table, pin in self.head.table_versions.items() if latest[table] != pin]
+    def moved(self) -> bool:
+        """Whether a table has commits after the head's pin."""
+        pins = self.head.table_versions
+        return any(max(commits) != pins[table] for table, commits in self._commits().items())
 
     def bring_back(self, table: str, version: int) -> None:
         """Make the table what it was at a Delta version: a commit that names files and copies none."""
@@ -167,10 +172,12 @@ class Write:
 
     def publish(self, operation: str, settings: dict, counts: dict, request_id: str | None = None) -> Version:
         pins = {}
-        for table, (latest, foreign) in _histories(self.place, self.head, self.build_id).items():
-            if foreign:
+        for table, commits in self._commits().items():
+            # Rule 3. A table of a new index has no base: it is ours from its first commit on.
+            base = self._base.get(table, max(commits))
+            if any(by != self.build_id for version, by in commits.items() if version > base):
                 raise LostRace(table)
-            pins[table] = latest
+            pins[table] = max(commits)
         now = datetime.now(timezone.utc)
         row = Version(
             version=self.number,
@@ -200,6 +207,12 @@ class Write:
             inserted = 1
         if inserted != 1 and not self._published():
             raise LostRace(VERSIONS)
+
+    def _commits(self) -> dict[str, dict[int, str | None]]:
+        """For each table its Delta versions since we began, the latest always among them, and who made them."""
+        with ThreadPoolExecutor(len(PINNED)) as pool:
+            found = pool.map(lambda table: self.place.commits(table, self._base.get(table, -1)), PINNED)
+            return dict(zip(PINNED, found))
 
     def _published(self) -> bool:
         return not self.place.latest(VERSIONS).where(F.col("build_id") == self.build_id).isEmpty()
@@ -244,19 +257,6 @@ def first(place: Place, settings: dict, retention_days: int) -> Version:
     counts = dict.fromkeys(("expressions", "predicates", "nodes", "edges", "levels"), 0)
     with _signed(work):
         return work.publish("create", settings, counts)
-
-
-def _histories(place: Place, head: Version, build_id: str | None = None) -> dict[str, tuple[int, bool]]:
-    """For each table its latest Delta version, and whether a commit after the head's pin is not of `build_id`."""
-
-    def one(table: str) -> tuple[str, tuple[int, bool]]:
-        pin = head.table_versions.get(table)
-        commits = place.commits(table, -1 if pin is None else pin)
-        after = {version: by for version, by in commits.items() if pin is not None and version > pin}
-        return table, (max(commits), any(by != build_id for by in after.values()))
-
-    with ThreadPoolExecutor(len(PINNED)) as pool:
-        return dict(pool.map(one, PINNED))
 
 
 # The signature is a setting of the session, which all threads of a process may share.

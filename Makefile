@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-random bench lint format clean
+.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -39,6 +39,15 @@ test-unit: $(STAMP) ## Tests without Spark (seconds)
 test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (about half an hour)
 	@BANYAN_RANDOM_SEED=1000 BANYAN_RANDOM_ROUNDS=5 BANYAN_RANDOM_EVENTS=2000 BANYAN_RANDOM_EXPRESSIONS=1000 \
 		$(BIN)/python -m pytest tests/spark/test_match_against_spark.py -k where
+
+test-histories: $(STAMP) ## Fifty random histories of an index on Delta against fresh builds (about an hour)
+	@BANYAN_HISTORIES=50 BANYAN_HISTORIES_SEED=100 $(BIN)/python -m pytest tests/spark/test_histories.py
+
+test-faults: $(STAMP) ## Writers killed at every point between commits, and at random times (about an hour)
+	@BANYAN_FAULTS=all $(BIN)/python -m pytest tests/spark/test_faults.py
+
+test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
+	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
 bench: $(STAMP) ## The benchmark
 	@$(BIN)/python -m banyan.bench

@@ -78,8 +78,8 @@ def find(place: Place, version: int | None = None, timestamp: datetime | str | N
 
 
 def listed(place: Place) -> list[Version]:
-    """All published versions."""
-    return [_version(row) for row in place.latest(VERSIONS).collect()]
+    """All published versions, oldest first."""
+    return [_version(row) for row in sorted(place.latest(VERSIONS).collect(), key=lambda row: row["version"])]
 
 
 def require(place: Place) -> None:

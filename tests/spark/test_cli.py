@@ -201,3 +201,24 @@ def test_build_replaces_an_index(banyan):
     assert code == 0 and out.startswith("./ads: version 1 with 1 rules")
     assert json.loads(banyan("stats", "./ads", "--json")[1])["predicates"] == 1
     assert len(banyan("versions", "./ads", "--json")[1].splitlines()) == 2
+
+
+def test_replace_remove_diff_restore_forget(banyan, folder):
+    """After all other tests: from version 2 on."""
+    (folder / "mended.csv").write_text("expression_id,expression,team\ntypo,country = 'DE',ads\n")
+    code, out, err = banyan("replace", "mended.csv", "./ads")
+    assert code == 0 and out.startswith("./ads: version 3 with 6 rules") and "publish" in err
+    code, _, err = banyan("remove", "./ads", "--ids", "vip", "nobody", "--quiet")
+    assert code == 1 and "nobody: there is no expression with this id" in err and "--missing ignore" in err
+    code, out, _ = banyan("remove", "./ads", "--ids", "vip", "nobody", "--missing", "ignore", "--quiet")
+    assert code == 0 and out.startswith("./ads: version 4 with 5 rules")
+    code, out, _ = banyan("diff", "./ads", "2")
+    assert code == 0 and out.splitlines()[-1] == "0 added, 1 removed, 1 changed" and "contry = 'DE'" in out
+    code, out, _ = banyan("diff", "./ads", "3", "4", "--json")
+    assert [json.loads(line)["change"] for line in out.splitlines()] == ["removed"]
+    code, out, _ = banyan("restore", "./ads", "2")
+    assert code == 0 and out.startswith("./ads: version 5 with 6 rules")
+    code, out, _ = banyan("forget", "./ads", "2")
+    assert (code, out) == (0, "./ads: 2 versions forgotten; 2 is the oldest one left\n")
+    code, _, err = banyan("restore", "./ads", "1")
+    assert code == 1 and "has no version 1: it has versions 2 to 5" in err

@@ -15,6 +15,7 @@ import pytest
 from test_histories import check
 
 from banyan import Index
+from banyan.match.missing import MissingAttributeWarning
 
 CHILD = str(Path(__file__).parents[1] / "children" / "killed.py")
 START = {f"r{i}": f"a = 1 AND b = 1 AND x{i} = 1 OR c = {i}" for i in range(4)}
@@ -35,7 +36,7 @@ TABLES = ("predicates", "nodes", "edges", "expressions", "versions")
 ALL = bool(os.environ.get("BANYAN_FAULTS"))
 EVERY_POINT = [(o, f"{when} {t}") for o in AFTER if o != "optimize" for t in TABLES for when in ("before", "after")]
 AT_RANDOM = [(o, f"{Random(f'{o}{i}').uniform(0.1, 6):.2f}") for o in AFTER for i in range(4)]
-HANDFUL = [("replace", "after nodes"), ("add", "before versions"), ("restore", "after versions")]
+HANDFUL = [("replace", "after nodes"), ("add", "before versions")]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,7 @@ def killed(where, operation, point, scratch):
     return done.returncode == 0
 
 
+@pytest.mark.filterwarnings(f"ignore::{MissingAttributeWarning.__module__}.MissingAttributeWarning")
 @pytest.mark.parametrize(("operation", "point"), EVERY_POINT + AT_RANDOM if ALL else HANDFUL)
 def test_a_killed_writer_leaves_the_index_whole(spark, place, tmp_path, operation, point):
     start = Index.open(spark, place).version

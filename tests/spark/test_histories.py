@@ -18,7 +18,7 @@ from banyan.language.parser import parse
 
 HISTORIES = int(os.environ.get("BANYAN_HISTORIES", "2"))
 FIRST_SEED = int(os.environ.get("BANYAN_HISTORIES_SEED", "0"))
-STEPS = 5
+STEPS = 4
 
 
 def as_plain(value):

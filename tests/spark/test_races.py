@@ -16,7 +16,7 @@ from test_histories import check
 from banyan import Index
 
 CHILD = str(Path(__file__).parents[1] / "children" / "racing.py")
-PROCESSES, WRITERS, WRITES = (3, 3, 7) if os.environ.get("BANYAN_RACES") else (2, 2, 2)
+PROCESSES, WRITERS, WRITES = (3, 3, 7) if os.environ.get("BANYAN_RACES") else (2, 1, 2)
 
 
 def test_successes_are_all_there_and_nothing_else(spark, tmp_path):

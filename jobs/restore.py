@@ -5,7 +5,6 @@ from __future__ import annotations
 from banyan.jobs import arguments, running
 
 _EXAMPLES = """
-banyan versions ./ads
 banyan restore ./ads 3
 """
 

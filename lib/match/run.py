@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches
 from banyan.match.leaves import SETS, leaf_kernel
@@ -26,6 +27,7 @@ from banyan.store.materialise import Scratch
 BROADCAST_ROWS = 20_000_000
 # Below this share of non-empty leaves the access children are asked before sets are sent.
 SELECTIVE = 0.5
+_TIME_ZONE = "spark.sql.session.timeZone"
 
 
 def run_batch(
@@ -88,15 +90,21 @@ def _union(frames: list[DataFrame]) -> DataFrame:
 @contextlib.contextmanager
 def settings_of(spark: SparkSession, time_zone: str) -> Iterator[None]:
     """The session as a match needs it: the index's time zone for casts, and no plan changes between rounds."""
-    wanted = {"spark.sql.session.timeZone": time_zone, "spark.sql.adaptive.enabled": "false"}
     before: dict[str, str] = {}
-    for key, value in wanted.items():
-        # Serverless fixes some settings; the loop is right without them, only slower.
-        with contextlib.suppress(Exception):
-            old = spark.conf.get(key)
-            spark.conf.set(key, value)
-            before[key] = old
     try:
+        for key, value in {_TIME_ZONE: time_zone, "spark.sql.adaptive.enabled": "false"}.items():
+            old = spark.conf.get(key)
+            try:
+                spark.conf.set(key, value)
+            except Exception as error:
+                # Serverless fixes some settings. Without the second the loop is right, only slower.
+                if key == _TIME_ZONE and old != value:
+                    raise ArgumentError(
+                        f"the index reads timestamps in {time_zone}, and this Spark keeps its own time zone, {old}; "
+                        f"build the index with time_zone={old!r}, or match where the time zone can be set"
+                    ) from error
+                continue
+            before[key] = old
         yield
     finally:
         for key, value in before.items():

@@ -62,7 +62,7 @@ def test_version(capsys):
     "line, message",
     [
         ("mtach", "there is no command 'mtach'; did you mean match?"),
-        ("frobnicate", "there are build, add, check"),
+        ("frobnicate", "there are build, add, replace"),
         ("--colour", "unrecognized arguments: --colour"),
         ("build", "RULES, INDEX"),
         ("build rules.csv ./ads --on-error ignore", "invalid choice: 'ignore'"),

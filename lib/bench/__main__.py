@@ -12,9 +12,15 @@ import sys
 import tempfile
 import time
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from banyan.bench import workload
 from banyan.progress import Steps, to_stderr
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from banyan.index import Index
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -74,6 +80,7 @@ def _spark(folder: str, rules: str, events: str, given: argparse.Namespace) -> d
     index.add(spark.read.parquet(rules), steps=steps)
     build = time.monotonic() - start
     to_stderr(f"  {'in all':<24}{build:8.1f} s")
+    changes = _changes(spark, index, given) if given.changes else {}
     runs, stages = [], {}
     for turn in range(given.repeat + 2):
         # The JVM and the workers need two rounds to warm up; they are shown and not counted.
@@ -95,7 +102,7 @@ def _spark(folder: str, rules: str, events: str, given: argparse.Namespace) -> d
             runs.append(seconds)
             stages = taken.seconds
     spark.stop()
-    return {
+    return changes | {
         "build_s": round(build, 1),
         "build_steps_s": {name: round(value, 1) for name, value in steps.seconds.items()},
         "match_events_per_s": round(given.events / statistics.median(runs)),
@@ -105,10 +112,37 @@ def _spark(folder: str, rules: str, events: str, given: argparse.Namespace) -> d
     }
 
 
+def _changes(spark: SparkSession, index: Index, given: argparse.Namespace) -> dict:
+    """Seconds and bytes written to add, replace and remove `given.changes` expressions; the index is then as before."""
+    count = given.changes
+    columns = "expression_id long, expression string"
+    first, second = (workload.expressions(count, given.seed + turn) for turn in (1_000, 2_000))
+    ids = range(given.expressions, given.expressions + count)
+    operations = {
+        "add": lambda steps: index.add(spark.createDataFrame(list(zip(ids, first)), columns), steps=steps),
+        "replace": lambda steps: index.replace(spark.createDataFrame(list(zip(ids, second)), columns), steps=steps),
+        "remove": lambda steps: index.remove(list(ids), steps=steps),
+    }
+    found = {}
+    for name, operation in operations.items():
+        steps, before, start = Steps(), _bytes(index.where), time.monotonic()
+        operation(steps)
+        seconds, written = time.monotonic() - start, _bytes(index.where) - before
+        shown = ", ".join(f"{step} {value:.1f}" for step, value in steps.seconds.items())
+        to_stderr(f"{name} {count:,}: {seconds:.1f} s, {written / 1e6:.1f} MB written ({shown})")
+        found[name] = {"expressions": count, "s": round(seconds, 1), "bytes_written": written}
+    return {"changes": found, "index_bytes": before}
+
+
+def _bytes(folder: str) -> int:
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names)
+
+
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m banyan.bench", description=__doc__)
     parser.add_argument("--expressions", type=int, default=100_000, help="how many rules (default: 100000)")
     parser.add_argument("--events", type=int, default=262_144, help="how many events (default: 262144)")
+    parser.add_argument("--changes", type=int, default=1_000, help="rules to add, replace and remove (default: 1000)")
     parser.add_argument("--repeat", type=int, default=3, help="warm runs to take the median of (default: 3)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="bench-out", help="folder for the JSON (default: bench-out)")

@@ -1,5 +1,6 @@
 """Updates: after any history of adds, removes and replaces the tables equal those of a fresh build of the survivors."""
 
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -67,6 +68,67 @@ def test_a_deep_chain_moves_as_a_whole():
     assert store.tables() == store.fresh()
     assert max(row.level for row in store.nodes.values()) == 303
     store.replace({"pair": None})
+    assert store.tables() == store.fresh() == before
+
+
+# Figure 6 of the A-Tree paper.
+OR_123, OR_56, OR_78 = "(p1 = 1 OR p2 = 1 OR p3 = 1)", "(p5 = 1 OR p6 = 1)", "(p7 = 1 OR p8 = 1)"
+FIGURE_6 = {
+    "S1": f"{OR_123} AND p4 = 1 AND {OR_56}",
+    "S2": f"{OR_56} AND {OR_78}",
+    "S3": f"{OR_123} OR p4 = 1",
+    "S4": f"{OR_123} AND p4 = 1",
+    "S5": f"{OR_78} AND {OR_56}",
+    "S6": f"NOT {OR_78}",
+}
+
+
+def size(store):
+    """Nodes, leaves among them; edges; the highest level."""
+    nodes = len(store.predicates) + len(store.nodes)
+    return nodes, len(store.edges), max((row.level for row in store.nodes.values()), default=1)
+
+
+def test_b2_6_sizes_after_each_insert():
+    """T-B2.6: one insert after the other, in the paper's order and in others."""
+    store, sizes = PlainStore(), []
+    for name, text in FIGURE_6.items():
+        store.replace({name: text})
+        assert store.tables() == store.fresh()
+        sizes.append(size(store))
+    assert sizes == [(9, 8, 3), (13, 12, 3), (14, 14, 3), (15, 15, 4), (15, 15, 4), (18, 17, 4)]
+    for order in list(permutations(FIGURE_6))[::24]:
+        other = PlainStore()
+        for name in order:
+            other.replace({name: FIGURE_6[name]})
+        assert other.tables() == store.tables()
+
+
+def test_b2_7_deletes():
+    """T-B2.7: S2 goes and S5, the same node, stays; S4 goes and S1 takes over its children; then S1 goes.
+
+    After that or(1,2,3) is nobody's operand: it goes too (15 nodes), where the paper keeps it for S3 (16).
+    """
+    store, sizes = PlainStore(), []
+    store.replace(FIGURE_6)
+    for name in ("S2", "S4", "S1"):
+        store.replace({name: None})
+        assert store.tables() == store.fresh()
+        sizes.append(size(store)[0])
+    assert sizes == [18, 17, 15]
+
+
+def test_x6_levels_rise_and_fall():
+    """X-6: the and of three ors, then the and of two of them; what stands above moves up, and down again."""
+    ors = [f"(p{i} = 1 OR p{i + 1} = 1)" for i in (1, 3, 5)]
+    three, two = " AND ".join(ors), " AND ".join(ors[:2])
+    store = PlainStore()
+    store.replace({"three": three, "top": f"(({three}) OR q = 1) AND r = 1"})
+    before = store.tables()
+    assert size(store)[2] == 5
+    store.replace({"two": two})
+    assert store.tables() == store.fresh() and size(store)[2] == 6
+    store.replace({"two": None})
     assert store.tables() == store.fresh() == before
 
 

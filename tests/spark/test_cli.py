@@ -194,17 +194,8 @@ def test_versions_and_stats(banyan):
     assert code == 0 and "expressions      6  rules\n" in out
 
 
-def test_build_replaces_an_index(banyan):
-    code, out, _ = banyan(
-        "build", "more.csv", "./ads", "--id", "id", "--expression", "condition", "--replace", "--quiet"
-    )
-    assert code == 0 and out.startswith("./ads: version 1 with 1 rules")
-    assert json.loads(banyan("stats", "./ads", "--json")[1])["predicates"] == 1
-    assert len(banyan("versions", "./ads", "--json")[1].splitlines()) == 2
-
-
 def test_replace_remove_diff_restore_forget(banyan, folder):
-    """After all other tests: from version 2 on."""
+    """After the tests of the index as it was made: from version 2 on."""
     (folder / "mended.csv").write_text("expression_id,expression,team\ntypo,country = 'DE',ads\n")
     code, out, err = banyan("replace", "mended.csv", "./ads")
     assert code == 0 and out.startswith("./ads: version 3 with 6 rules") and "publish" in err
@@ -222,3 +213,12 @@ def test_replace_remove_diff_restore_forget(banyan, folder):
     assert (code, out) == (0, "./ads: 2 versions forgotten; 2 is the oldest one left\n")
     code, _, err = banyan("restore", "./ads", "1")
     assert code == 1 and "has no version 1: it has versions 2 to 5" in err
+
+
+def test_build_replaces_an_index(banyan):
+    code, out, _ = banyan(
+        "build", "more.csv", "./ads", "--id", "id", "--expression", "condition", "--replace", "--quiet"
+    )
+    assert code == 0 and out.startswith("./ads: version 1 with 1 rules")
+    assert json.loads(banyan("stats", "./ads", "--json")[1])["predicates"] == 1
+    assert len(banyan("versions", "./ads", "--json")[1].splitlines()) == 2

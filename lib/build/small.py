@@ -126,7 +126,6 @@ class _Parsed:
     def __init__(self, settings: IndexSettings):
         self._settings = settings.language
         self.canonical = Canonical(settings.ids)
-        self.errors: dict[str | None, ExpressionError] = {}
 
     def root(self, text: str | None) -> int | ExpressionError:
         """The root of a text, or what is wrong with it."""

@@ -227,15 +227,22 @@ def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRI
                 with _signed(work):
                     work.repair()
                     return attempt(work)
-            except LostRace:
+            except LostRace as lost:
                 if turn == retries:
-                    head = find(place)
-                    raise Conflict(
-                        f"gave up after {retries + 1} attempts: {head.published_by} published version {head.version} "
-                        f"of {place.where} ({head.operation}) first; run it again"
-                    ) from None
+                    raise Conflict(_rival(place, work, str(lost), retries)) from None
         time.sleep(random.uniform(0.5, 1.5) * 2**turn / 2)
     raise AssertionError("unreachable")
+
+
+def _rival(place: Place, work: Write, table: str, retries: int) -> str:
+    """Who was faster."""
+    head = find(place)
+    if head.version == work.head.version:
+        return f"gave up after {retries + 1} attempts: somebody else keeps writing to {place.name(table)}; run it again"
+    return (
+        f"gave up after {retries + 1} attempts: {head.published_by} published version {head.version} of {place.where} "
+        f"({head.operation}) first; run it again"
+    )
 
 
 def by_request(place: Place, request_id: str | None) -> Version | None:

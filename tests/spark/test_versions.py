@@ -7,9 +7,9 @@ import pytest
 from test_histories import check
 
 from banyan import Index
-from banyan.errors import ArgumentError, RulesError, VersionNotFound
+from banyan.errors import ArgumentError, Conflict, RulesError, VersionNotFound
 from banyan.store import history
-from banyan.store.versions import Write, find
+from banyan.store.versions import Write, find, write
 
 COLUMNS = "expression_id string, expression string"
 ONE = {"a": "x = 1", "b": "x = 1 AND y = 2 AND z = 3", "c": "y = 2 OR z = 3"}
@@ -136,3 +136,21 @@ def test_a_version_that_retention_has_taken(spark, index, monkeypatch):
     with pytest.raises(VersionNotFound, match="is gone"):
         index.restore(old)
     check(Index.open(spark, index.where), ONE | {"a": "x = 2 AND y = 2"}, CROWD)
+
+
+def test_a_rival_that_keeps_writing_is_named(spark, index):
+    """Commits of somebody else among ours: begun again, then given up, and the index is as it was."""
+    index = Index.open(spark, index.where)
+    before = {row["expression_id"]: row["expression"] for row in index.expressions().collect()}
+    turns = []
+
+    def attempt(work):
+        turns.append(work.number)
+        rival = index.table("expressions").write.format("delta").mode("overwrite").option("userMetadata", "a rival")
+        index._place.save(rival, "expressions")
+        return work.publish("add", work.head.settings, work.head.counts)
+
+    with pytest.raises(Conflict, match="gave up after 2 attempts: somebody else keeps writing to .*expressions"):
+        write(index._place, attempt, retries=1)
+    assert turns == [index.version + 1] * 2
+    check(Index.open(spark, index.where), before, CROWD)

@@ -7,7 +7,7 @@ attributes nobody in the batch has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 
 import numpy as np
@@ -19,73 +19,67 @@ from banyan.match.attributes import CODED
 from banyan.match.ordered import Ordered, double_keys, event_set
 from banyan.match.values import ELEMENT, FILLED, HAS_NULL, LIST, SCALAR
 
-SETS = "node_id long, events binary"
 _NUMERIC = ("integer", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 
 
-def leaf_kernel(total: int) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The function a worker runs on a bucket of a batch of `total` events."""
+def satisfied(values: list[pa.Table], predicates: pa.Table, total: int) -> Iterator[tuple[int, BitMap]]:
+    """(row of `predicates`, events) of every predicate that some event satisfies.
 
-    def leaves(values: pa.Table, predicates: pa.Table) -> pa.Table:
-        ids, sets = [], []
-        for node_id, events in satisfied(values, predicates, total):
-            ids.append(node_id)
-            sets.append(events.serialize())
-        return pa.table({"node_id": pa.array(ids, pa.int64()), "events": pa.array(sets, pa.binary())})
-
-    return leaves
-
-
-def satisfied(values: pa.Table, predicates: pa.Table, total: int) -> Iterator[tuple[int, BitMap]]:
-    """(node_id, events) of every predicate that some event satisfies."""
+    values: the pieces of a batch, in any order. Predicates of one attribute, operator and family best stand together.
+    """
     everyone = BitMap(range(total)) if total else BitMap()
-    values = values.combine_chunks()
-    attributes = values["attribute"].to_numpy()
-    order = np.argsort(attributes, kind="stable")
-    values, attributes = values.take(pa.array(order)), attributes[order]
-    groups = _groups(predicates)
-    for attribute, of_attribute in groups:
-        low, high = np.searchsorted(attributes, [attribute, attribute + 1])
-        known = Attribute(values.slice(low, high - low), everyone)
-        for operator, family, rows in of_attribute:
-            sets = known.test(operator, family, rows)
-            for node_id, events in zip(rows["node_id"].to_pylist(), sets):
-                if events:
-                    yield node_id, events
+    known = _Values(values)
+    attribute, current = None, None
+    for start, end, number, operator, family in _stretches(predicates):
+        if number != attribute:
+            attribute, current = number, Attribute(known.of(number), everyone)
+        for row, events in enumerate(current.test(operator, family, predicates.slice(start, end - start)), start):
+            if events:
+                yield row, events
 
 
-def _groups(predicates: pa.Table) -> Iterator[tuple[int, list[tuple[str, str, pa.Table]]]]:
-    """The predicates by attribute, and there by operator and family."""
-    predicates = predicates.combine_chunks()
+class _Values:
+    """The values of a batch by attribute."""
+
+    def __init__(self, pieces: list[pa.Table]):
+        self._pieces = []
+        for piece in pieces:
+            attributes = piece["attribute"].to_numpy()
+            order = np.argsort(attributes, kind="stable")
+            self._pieces.append((attributes[order], piece.combine_chunks().take(pa.array(order))))
+
+    def of(self, attribute: int) -> pa.Table | None:
+        found = []
+        for attributes, piece in self._pieces:
+            low, high = np.searchsorted(attributes, [attribute, attribute + 1])
+            if low < high:
+                found.append(piece.slice(low, high - low))
+        return pa.concat_tables(found).combine_chunks() if found else None
+
+
+def _stretches(predicates: pa.Table) -> Iterator[tuple[int, int, int, str, str]]:
+    """(first, end, attribute, operator, family) of rows in a row that have these in common."""
+    if not len(predicates):
+        return
     attribute = predicates["attribute"].to_numpy()
     operator = predicates["operator"].combine_chunks().dictionary_encode()
     family = predicates["family"].combine_chunks().dictionary_encode()
     operators, families = operator.dictionary.to_pylist(), family.dictionary.to_pylist()
     operator, family = operator.indices.to_numpy(), family.indices.to_numpy()
-    order = np.lexsort((family, operator, attribute))
-    predicates = predicates.take(pa.array(order))
-    attribute, operator, family = attribute[order], operator[order], family[order]
     change = (np.diff(attribute) != 0) | (np.diff(operator) != 0) | (np.diff(family) != 0)
-    starts = np.flatnonzero(np.r_[len(attribute) > 0, change]).tolist() + [len(attribute)]
-    current, found = None, []
-    for start, end in zip(starts, starts[1:]):
-        if attribute[start] != current:
-            if found:
-                yield current, found
-            current, found = int(attribute[start]), []
-        found.append((operators[operator[start]], families[family[start]], predicates.slice(start, end - start)))
-    if found:
-        yield current, found
+    starts = np.flatnonzero(np.r_[True, change]).tolist()
+    for start, end in zip(starts, [*starts[1:], len(attribute)]):
+        yield start, end, int(attribute[start]), operators[operator[start]], families[family[start]]
 
 
 class Attribute:
     """The values of one attribute in one batch, ready to be asked."""
 
-    def __init__(self, values: pa.Table, everyone: BitMap):
+    def __init__(self, values: pa.Table | None, everyone: BitMap):
         self._values = values
         self._everyone = everyone
-        self._part = values["part"].to_numpy()
-        self._kind = values["kind"].to_numpy()
+        self._part = values["part"].to_numpy() if values is not None else np.zeros(0, np.int8)
+        self._kind = values["kind"].to_numpy() if values is not None else np.zeros(0, np.int8)
         self._orders: dict[tuple[int, str], list[Ordered]] = {}
         self._unions: dict[int, BitMap] = {}
         self._hits: dict[int, np.ndarray] | None = None
@@ -165,7 +159,8 @@ class Attribute:
         """`hits` holds, per value, the patterns that Spark found to match it."""
         if self._hits is None:
             self._hits = {}
-            for i, hits in enumerate(self._values["hits"].to_pylist() if "hits" in self._values.column_names else []):
+            tested = self._values is not None and "hits" in self._values.column_names
+            for i, hits in enumerate(self._values["hits"].to_pylist() if tested else []):
                 for pattern in hits or ():
                     self._hits.setdefault(pattern, []).append(i)
         testable = self._events(SCALAR)

@@ -15,53 +15,69 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from banyan.columns import EVENT_ID, EVENTS, EXPRESSION_ID, EXPRESSION_IDS
-from banyan.match.levels import parents
+from banyan.match.buckets import Bucket, read
+from banyan.match.levels import Sets
+from banyan.match.packed import unpack
 from banyan.normal.ids import TRUE_ID
 
 COUNTED = "node_id long, events long"
 UNFOLDED = "node_id long, numbers array<int>"
 
 
-def _counted(sets: Iterator[tuple[int, BitMap]]) -> pa.Table:
-    ids, counts = [], []
-    for node_id, events in sets:
-        ids.append(node_id)
-        counts.append(len(events))
-    return pa.table({"node_id": pa.array(ids, pa.int64()), "events": pa.array(counts, pa.int64())})
+# Numbers that one batch of rows unfolds to at the most, or nearly.
+CHUNK = 1 << 22
 
 
-def _unfolded(sets: Iterator[tuple[int, BitMap]]) -> pa.Table:
-    ids, lengths, numbers = [], [0], array("I")
-    for node_id, events in sets:
-        ids.append(node_id)
-        numbers.extend(events.to_array())
-        lengths.append(len(numbers))
-    flat = pa.array(np.frombuffer(numbers, np.uint32).view(np.int32)) if numbers else pa.array([], pa.int32())
-    lists = pa.ListArray.from_arrays(pa.array(lengths, pa.int32()), flat)
-    return pa.table({"node_id": pa.array(ids, pa.int64()), "numbers": lists})
-
-
-def final_kernel(counting: bool) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The last round: parents that send nothing on."""
+def final_kernel(total: int, counting: bool) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function a worker runs over its buckets of the last round: parents that nobody asks for their sets, and
+    children that carry expressions themselves."""
     finish = _counted if counting else _unfolded
 
-    def final(sets: pa.Table, edges: pa.Table) -> pa.Table:
-        return finish(parents(sets, edges))
+    def final(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for tables in unpack(batches).values():
+            bucket = read(tables)
+            yield from finish(_results(bucket, Sets(bucket, tables, total)))
 
     return final
 
 
-def carried(sets: DataFrame, carriers: DataFrame, counting: bool) -> DataFrame:
-    """Sets of leaves and of nodes with parents that carry expressions themselves."""
-    finish = _counted if counting else _unfolded
+def _results(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:
+    """(node_id, events) of the nodes that carry expressions and that some event satisfies."""
+    ids = bucket.parents.tolist()
+    for parent, events in sets.parents():
+        yield ids[parent], events
+    below = np.concatenate((bucket.leaves["node_id"].to_numpy(), bucket.inner))
+    for slot, node_id in zip(bucket.carried.tolist(), below[bucket.carried].tolist()):
+        events = sets[slot]
+        if events is not None:
+            yield node_id, events
 
-    def open_sets(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            pairs = zip(batch.column("node_id").to_pylist(), batch.column("events").to_pylist())
-            yield from finish((node_id, BitMap.deserialize(events)) for node_id, events in pairs).to_batches()
 
-    mine = sets.join(carriers, "node_id", "left_semi").select("node_id", "events")
-    return mine.mapInArrow(open_sets, COUNTED if counting else UNFOLDED)
+def _counted(found: Iterator[tuple[int, BitMap]]) -> Iterator[pa.RecordBatch]:
+    ids, counts = array("q"), array("q")
+    for node_id, events in found:
+        ids.append(node_id)
+        counts.append(len(events))
+    columns = [pa.array(np.frombuffer(x, np.int64) if x else [], pa.int64()) for x in (ids, counts)]
+    yield pa.RecordBatch.from_arrays(columns, ["node_id", "events"])
+
+
+def _unfolded(found: Iterator[tuple[int, BitMap]]) -> Iterator[pa.RecordBatch]:
+    ids, lengths, numbers = [], [0], array("I")
+    for node_id, events in found:
+        ids.append(node_id)
+        numbers.extend(events.to_array())
+        lengths.append(len(numbers))
+        if len(numbers) > CHUNK:
+            yield _lists(ids, lengths, numbers)
+            ids, lengths, numbers = [], [0], array("I")
+    yield _lists(ids, lengths, numbers)
+
+
+def _lists(ids: list[int], lengths: list[int], numbers: array) -> pa.RecordBatch:
+    flat = pa.array(np.frombuffer(numbers, np.uint32).view(np.int32)) if numbers else pa.array([], pa.int32())
+    lists = pa.ListArray.from_arrays(pa.array(lengths, pa.int32()), flat)
+    return pa.RecordBatch.from_arrays([pa.array(ids, pa.int64()), lists], ["node_id", "numbers"])
 
 
 def of_everyone(expressions: DataFrame, total: int, counting: bool) -> DataFrame:

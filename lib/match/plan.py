@@ -1,9 +1,9 @@
-"""A version of an index made ready for matching: which predicates and edges are needed, and in which bucket they are.
+"""A version of an index made ready for matching: its nodes spread over rounds and buckets.
 
-Made once per version and `where`, kept by the index, used by every batch. Parents are spread over buckets by their id,
-predicates by their attribute. Three kinds of inner nodes: those with parents are evaluated level by level; the few that
-stand highest, where only few edges are left, together in one last round (the *tail*); those without parents all at the
-end, where their sets are counted or unfolded and never sent on.
+Made once per version and `where`, kept by the index, used by every batch. Parents are spread over buckets by their id.
+Three kinds of rounds: nodes with parents are evaluated level by level; the few that stand highest, where only few edges
+are left, together (the *tail*); those without parents all in the last round, where their sets are counted or unfolded
+and never sent on. Each bucket holds its own edges and predicates, nobody holds all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 
 from banyan.columns import EXPRESSION, EXPRESSION_ID
 from banyan.language.comparison import COMPARISON, LIST_COMPARISON
+from banyan.match.buckets import CARRIED, EDGE, LEAF, WANTED, packer
+from banyan.match.packed import PACKED
 from banyan.match.prune import needed
 from banyan.store.materialise import Scratch
 
@@ -22,25 +24,16 @@ from banyan.store.materialise import Scratch
 TAIL = 100_000
 
 
-class Level(NamedTuple):
-    """The edges of one round: to, parent_id, child_id, is_or, arity, is_access, level. `routes`: (node_id, to)."""
-
-    name: str
-    edges: DataFrame
-    routes: DataFrame
-    count: int
-
-
 class Plan(NamedTuple):
+    """buckets: packed tables by (round, to); keys: the values of `to`; rounds: the names of all but the last."""
+
     attributes: dict[str, int]
-    predicates: DataFrame
-    predicate_count: int
     patterns: DataFrame | None
     types: set[str]
-    buckets: list[int]
-    levels: list[Level]
-    final: Level | None
-    carriers: DataFrame
+    keys: list[int]
+    rounds: list[str]
+    with_leaves: set[int]
+    buckets: DataFrame
     expressions: DataFrame
     edge_count: int
 
@@ -63,14 +56,7 @@ def make(
         ids = needed(scratch, expressions.select("node_id").distinct(), edges)
         edges = edges.join(ids.withColumnRenamed("node_id", "parent_id"), "parent_id", "left_semi")
         predicates = predicates.join(ids, "node_id", "left_semi")
-    buckets = bucket_keys(bucket_count)
-
-    has_parents = scratch.keep(edges.select(F.col("child_id").alias("node_id")).distinct())
-    inner = has_parents.select(F.col("node_id").alias("parent_id"), F.lit(True).alias("internal"))
-    spread = scratch.keep(_spread(edges.join(inner, "parent_id", "left"), buckets), bucket_count)
-    rows = spread.groupBy("internal", "level").count().collect()
-    internal = {row["level"]: row["count"] for row in rows if row["internal"]}
-    terminal = sum(row["count"] for row in rows if not row["internal"])
+    keys = bucket_keys(bucket_count)
 
     used = (
         predicates.groupBy("attribute")
@@ -81,22 +67,106 @@ def make(
     attributes = {row["attribute"]: number for number, row in enumerate(used)}
     families = {family for row in used for family in row["families"]}
     types = {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
-    numbered = scratch.keep(_numbered(scratch, predicates, attributes, types, buckets), bucket_count)
+    numbered = scratch.keep(_numbered(scratch, predicates, attributes, types))
+
+    has_parents = edges.select(F.col("child_id").alias("parent_id")).distinct().withColumn("internal", F.lit(True))
+    spread = scratch.keep(
+        edges.join(has_parents, "parent_id", "left").select(
+            "parent_id",
+            "child_id",
+            (F.col("parent_operator") == "or").alias("is_or"),
+            "is_access",
+            F.col("parent_level").alias("level"),
+            F.coalesce("internal", F.lit(False)).alias("internal"),
+        )
+    )
+    counts = spread.groupBy("internal", "level").count().collect()
+    names, round_of = _rounds({row["level"]: row["count"] for row in counts if row["internal"]}, tail)
+    placed = scratch.keep(_placed(spread, names, round_of, keys))
     roots = expressions.select("node_id").distinct()
-    inside = has_parents.unionByName(numbered.select("node_id")).distinct()
+    rows = scratch.write(_bucket_rows(placed, numbered, roots, len(names), keys), "buckets")
     return Plan(
         attributes=attributes,
-        predicates=numbered,
-        predicate_count=sum(row["count"] for row in used),
         patterns=scratch.keep(_patterns(numbered)) if any(row["like"] for row in used) else None,
         types=types,
-        buckets=buckets,
-        levels=_levels(scratch, spread.where("internal"), internal, buckets, tail),
-        final=_level(scratch, "final", spread.where("NOT internal"), terminal),
-        carriers=scratch.keep(roots.join(inside, "node_id", "left_semi")),
+        keys=keys,
+        rounds=names,
+        with_leaves={row["round"] for row in rows.where(F.col("tag") == LEAF).select("round").distinct().collect()},
+        buckets=scratch.materialise(
+            rows.groupBy("round", "to").applyInArrow(packer(numbered.drop("node_id").columns), PACKED), "packed"
+        ),
         expressions=expressions,
-        edge_count=sum(internal.values()) + terminal,
+        edge_count=sum(row["count"] for row in counts),
     )
+
+
+def _rounds(counts: dict[int, int], tail: int) -> tuple[list[str], dict[int, int]]:
+    """The names of the rounds before the last, and the round of each level. counts: edges by level."""
+    levels, above, in_tail = sorted(counts), 0, []
+    while levels and above + counts[levels[-1]] <= tail:
+        above += counts[levels[-1]]
+        in_tail.append(levels.pop())
+    names = [f"level {level}" for level in levels]
+    round_of = {level: round for round, level in enumerate(levels)}
+    if in_tail:
+        low, high = min(in_tail), max(in_tail)
+        round_of |= dict.fromkeys(in_tail, len(names))
+        names.append(f"level {low}" if low == high else f"levels {low}-{high}")
+    return names, round_of
+
+
+def _placed(spread: DataFrame, names: list[str], round_of: dict[int, int], keys: list[int]) -> DataFrame:
+    """The edges with the round and the bucket of their parents."""
+    last, tail_from = len(names), min((level for level, r in round_of.items() if r == len(names) - 1), default=0)
+    round, to = F.lit(last), _bucket("parent_id", keys)
+    if round_of:
+        # Levels of the rounds before the tail, lowest first; the rest is the tail, in one bucket.
+        lower = sorted(level for level, r in round_of.items() if level < tail_from)
+        of_level = F.lit(last - 1)
+        for level in lower:
+            of_level = F.when(F.col("level") == level, round_of[level]).otherwise(of_level)
+        several = sum(1 for r in round_of.values() if r == last - 1) > 1
+        round = F.when(F.col("internal"), of_level).otherwise(last)
+        if several:
+            to = F.when(F.col("internal") & (F.col("level") >= tail_from), F.lit(keys[0])).otherwise(to)
+    return spread.select(
+        round.cast("int").alias("round"), to.cast("int").alias("to"), "parent_id", "child_id", "is_or", "is_access",
+        "level", "internal",
+    )  # fmt: skip
+
+
+def _bucket_rows(placed: DataFrame, numbered: DataFrame, roots: DataFrame, last: int, keys: list[int]) -> DataFrame:
+    """What each (round, to) has to know, a row a fact; see `buckets`."""
+    leaf_columns = numbered.drop("node_id").columns
+    edge = placed.select(
+        "round", "to", F.lit(EDGE).alias("tag"), F.col("parent_id").alias("node_id"), "child_id", "is_or", "is_access",
+        "level",
+    )  # fmt: skip
+    # Where a node's set is made, and where it is wanted: in later rounds, and in the last if it carries expressions.
+    made = placed.where("internal").select(
+        F.col("parent_id").alias("node_id"), F.col("round").alias("made_round"), F.col("to").alias("made_to")
+    ).distinct()  # fmt: skip
+    own = roots.select("node_id", F.lit(last).alias("round"), _bucket("node_id", keys).alias("to"))
+    inner_carriers = own.join(made.select("node_id"), "node_id", "left_semi")
+    asked = placed.select(F.col("child_id").alias("node_id"), "round", "to").distinct()
+    wanted = (
+        made.join(asked.unionByName(inner_carriers).distinct(), "node_id")
+        .where(F.col("round") != F.col("made_round"))
+        .select(
+            F.col("made_round").alias("round"), F.col("made_to").alias("to"), F.lit(WANTED).alias("tag"), "node_id",
+            F.col("round").alias("dest_round"), F.col("to").alias("dest_to"),
+        )
+    )  # fmt: skip
+    leaf_carriers = own.join(numbered.select("node_id"), "node_id", "left_semi")
+    leaf = (
+        asked.unionByName(leaf_carriers).distinct().join(numbered, "node_id")
+        .select("round", "to", F.lit(LEAF).alias("tag"), "node_id", *leaf_columns)
+    )  # fmt: skip
+    carried = inner_carriers.unionByName(leaf_carriers).select("round", "to", F.lit(CARRIED).alias("tag"), "node_id")
+    rows = edge
+    for more in (wanted, leaf, carried):
+        rows = rows.unionByName(more, allowMissingColumns=True)
+    return rows
 
 
 def bucket_keys(count: int) -> list[int]:
@@ -121,30 +191,15 @@ def spark_hash(value: int) -> int:
     return digest - (1 << 32) if digest >> 31 else digest
 
 
-def _spread(edges: DataFrame, buckets: list[int]) -> DataFrame:
-    return edges.select(
-        _bucket(F.pmod(F.col("parent_id"), F.lit(len(buckets))), buckets).alias("to"),
-        "parent_id",
-        "child_id",
-        (F.col("parent_operator") == "or").alias("is_or"),
-        "arity",
-        "is_access",
-        F.col("parent_level").alias("level"),
-        F.coalesce("internal", F.lit(False)).alias("internal"),
-    )
+def _bucket(column: str, keys: list[int]) -> Column:
+    slot = F.pmod(F.col(column), F.lit(len(keys))).cast("int")
+    return F.element_at(F.array(*[F.lit(key).cast("int") for key in keys]), slot + 1)
 
 
-def _bucket(slot: Column, buckets: list[int]) -> Column:
-    return F.element_at(F.array(*[F.lit(b).cast("int") for b in buckets]), slot.cast("int") + 1)
-
-
-def _numbered(
-    scratch: Scratch, predicates: DataFrame, attributes: dict[str, int], types: set[str], buckets: list[int]
-) -> DataFrame:
-    """The predicates with the number of their attribute, their bucket, and their literals in every type."""
+def _numbered(scratch: Scratch, predicates: DataFrame, attributes: dict[str, int], types: set[str]) -> DataFrame:
+    """The predicates with the number of their attribute, and their literals in every type."""
     numbers = scratch.spark.createDataFrame(list(attributes.items()), "attribute string, number int")
     rows = predicates.join(F.broadcast(numbers), "attribute").select(
-        _bucket(F.col("number") % len(buckets), buckets).alias("to"),
         "node_id",
         F.col("number").alias("attribute"),
         "operator",
@@ -200,31 +255,6 @@ def _patterns(predicates: DataFrame) -> DataFrame:
         .groupBy("attribute")
         .agg(F.collect_list(F.struct("pattern", "operator", "text")).alias("patterns"))
     )
-
-
-def _levels(
-    scratch: Scratch, internal: DataFrame, counts: dict[int, int], buckets: list[int], tail: int
-) -> list[Level]:
-    names, above = sorted(counts), 0
-    in_tail = []
-    while names and above + counts[names[-1]] <= tail:
-        above += counts[names[-1]]
-        in_tail.append(names.pop())
-    found = [_level(scratch, f"level {n}", internal.where(F.col("level") == n), counts[n]) for n in names]
-    if in_tail:
-        alone = internal.where(F.col("level") >= min(in_tail)).withColumn("to", F.lit(buckets[0]).cast("int"))
-        low, high = min(in_tail), max(in_tail)
-        name = f"level {low}" if low == high else f"levels {low}-{high}"
-        found.append(_level(scratch, name, scratch.keep(alone, 1), above))
-    return found
-
-
-def _level(scratch: Scratch, name: str, edges: DataFrame, count: int) -> Level | None:
-    if not count:
-        return None
-    # A child made within the same round (in the tail) needs no route, but a route to nothing does no harm.
-    routes = scratch.keep(edges.select(F.col("child_id").alias("node_id"), "to").distinct())
-    return Level(name, edges, routes, count)
 
 
 def check_columns(expressions: DataFrame, names: list[str]) -> None:

@@ -1,7 +1,8 @@
 """The match: for each batch of events the steps of the A-Tree's matching, on sets of events.
 
-0 numbers -> 1 values -> 2 leaves -> 3 levels, from below -> 4 tail -> 5 matches. What flows is (node, event set); only
-non-empty sets flow.
+0 numbers -> 1 values -> 2 leaves and 3 levels, round by round from below -> 4 tail -> 5 matches. What flows between
+rounds is (node, event set), packed; only non-empty sets flow. Sets of leaves do not flow: the values are a hundredth of
+their size, so each bucket of parents gets the values and tests its leaves itself.
 """
 
 from __future__ import annotations
@@ -10,23 +11,20 @@ import contextlib
 from collections.abc import Iterator
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches
-from banyan.match.leaves import SETS, leaf_kernel
-from banyan.match.levels import combine, live_routes, set_kernel
-from banyan.match.plan import Level, Plan
+from banyan.match.levels import level_kernel
+from banyan.match.packed import PACKED, pack
+from banyan.match.plan import Plan
 from banyan.match.values import GATHERED, as_types, gatherer
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 
-# Route tables up to this many rows are broadcast; beyond, sets are joined with them by a shuffle.
-BROADCAST_ROWS = 20_000_000
-# Below this share of non-empty leaves the access children are asked before sets are sent.
-SELECTIVE = 0.5
 _TIME_ZONE = "spark.sql.session.timeZone"
 
 
@@ -34,35 +32,35 @@ def run_batch(
     scratch: Scratch, plan: Plan, copy: numbers.Copy, batch: numbers.Batch, counting: bool, steps: Steps
 ) -> DataFrame:
     """(node_id, events) or (node_id, numbers) of the nodes that carry expressions; the last round not yet run."""
-    with steps.step("leaves"):
-        leaves = scratch.materialise(_leaves(scratch, plan, copy, batch), "leaves")
-        nonempty = leaves.count()
-    made = [leaves]
-    for level in plan.levels:
-        with steps.step(level.name):
-            arriving = _arriving(level, made, nonempty < SELECTIVE * plan.predicate_count)
-            made.append(scratch.materialise(combine(arriving, level, set_kernel, SETS), level.name.replace(" ", "_")))
-    results = []
-    if plan.final is not None:
-        arriving = _arriving(plan.final, made, nonempty < SELECTIVE * plan.predicate_count)
-        schema = matches.COUNTED if counting else matches.UNFOLDED
-        results.append(combine(arriving, plan.final, matches.final_kernel(counting), schema))
-    results.append(matches.carried(_union(made), plan.carriers, counting))
+    with steps.step("values"):
+        values = scratch.materialise(_values(scratch, plan, copy, batch), "values")
+    sets: list[DataFrame] = []
+    for round, name in enumerate(plan.rounds):
+        with steps.step(name):
+            arriving = _arriving(plan, round, values, sets)
+            made = arriving.mapInArrow(level_kernel(batch.size), PACKED)
+            sets.append(scratch.materialise(made, name.replace(" ", "_")))
+    schema = matches.COUNTED if counting else matches.UNFOLDED
+    arriving = _arriving(plan, len(plan.rounds), values, sets)
+    results = [arriving.mapInArrow(matches.final_kernel(batch.size, counting), schema)]
     if batch.size:
         results.append(matches.of_everyone(plan.expressions, batch.size, counting))
     return _union(results)
 
 
-def _leaves(scratch: Scratch, plan: Plan, copy: numbers.Copy, batch: numbers.Batch) -> DataFrame:
-    """Steps 1 and 2."""
+def _values(scratch: Scratch, plan: Plan, copy: numbers.Copy, batch: numbers.Batch) -> DataFrame:
+    """Step 1: the values of a batch with their events, cast by Spark to whatever they can be compared as."""
     rows = numbers.numbered(scratch, copy, batch).drop("event_id", "repeated")
     values = as_types(rows.mapInArrow(gatherer(copy.forms), GATHERED), plan.types, plan.patterns is not None)
     if plan.patterns is not None:
         values = _with_hits(values, plan.patterns)
-    buckets = len(plan.buckets)
-    slot = F.element_at(F.array(*[F.lit(b).cast("int") for b in plan.buckets]), F.col("attribute") % buckets + 1)
-    values = values.withColumn("bucket", slot).repartition(buckets, "bucket")
-    return values.groupBy("bucket").cogroup(plan.predicates.groupBy("to")).applyInArrow(leaf_kernel(batch.size), SETS)
+    return values.mapInArrow(_packed_values, PACKED)
+
+
+def _packed_values(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    arrived = list(batches)
+    if arrived:
+        yield from pack(0, 0, "values", pa.Table.from_batches(arrived))
 
 
 def _with_hits(values: DataFrame, patterns: DataFrame) -> DataFrame:
@@ -74,13 +72,14 @@ def _with_hits(values: DataFrame, patterns: DataFrame) -> DataFrame:
     return values.join(F.broadcast(patterns), "attribute", "left").withColumn("hits", tested).drop("patterns", "text")
 
 
-def _arriving(level: Level, made: list[DataFrame], selective: bool) -> DataFrame:
-    """(bucket, node_id, events): the sets that parents of a level ask for, sent to the buckets of those parents."""
-    sets = _union(made)
-    routes = live_routes(level, sets.select("node_id")) if selective else level.routes
-    if level.count <= BROADCAST_ROWS:
-        routes = F.broadcast(routes)
-    return sets.join(routes, "node_id").select(F.col("to").alias("bucket"), "node_id", "events")
+def _arriving(plan: Plan, round: int, values: DataFrame, sets: list[DataFrame]) -> DataFrame:
+    """All that the buckets of a round need, each in a partition of its own: plan, values, sets from below."""
+    rows = [plan.buckets.where(F.col("round") == round)]
+    if round in plan.with_leaves:
+        everywhere = F.explode(F.array(*[F.lit(key).cast("int") for key in plan.keys]))
+        rows.append(values.select(F.lit(round).alias("round"), everywhere.alias("to"), "part", "data"))
+    rows += [below.where(F.col("round") == round) for below in sets]
+    return _union(rows).repartition(len(plan.keys), "to")
 
 
 def _union(frames: list[DataFrame]) -> DataFrame:

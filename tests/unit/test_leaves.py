@@ -18,7 +18,7 @@ from pyroaring import BitMap
 from banyan.language.evaluate import Single, evaluate_predicate, kind_of
 from banyan.language.tree import INVERSE, Predicate
 from banyan.match.attributes import CODE, CODED, VARIANT, Form
-from banyan.match.leaves import leaf_kernel, satisfied
+from banyan.match.leaves import satisfied
 from banyan.match.values import SCALAR, gatherer
 
 UTC = datetime.timezone.utc
@@ -273,6 +273,17 @@ def as_literal(name: str, family: str, literal: str | None) -> Any:
     return cast if name == "double" or cast is None else int(cast)
 
 
+def found_of(forms: dict[int, Form], data: list[list], predicates: list, events: int) -> dict[int, BitMap]:
+    return answers([values_table(forms, data, predicates)], predicates, events)
+
+
+def answers(values: list[pa.Table], predicates: list, events: int) -> dict[int, BitMap]:
+    """The events of each predicate by its id; each predicate answers once."""
+    found = list(satisfied(values, predicates_table(predicates), events))
+    assert len(dict(found)) == len(found)
+    return {predicates[row][0]: events for row, events in found}
+
+
 # -------------------------------------------------------------------------------------------------------- the tests
 
 
@@ -311,7 +322,7 @@ def test_every_operator_on_every_kind(seed):
         for again in range(7)
     ]
     rng.shuffle(predicates)
-    found = dict(satisfied(values_table(forms, data, predicates), predicates_table(predicates), events))
+    found = found_of(forms, data, predicates, events)
     assert all(found.values())  # only non-empty sets flow
     nonempty = 0
     for node_id, number, predicate in predicates:
@@ -332,11 +343,13 @@ def test_predicates_true_of_absence_fire_where_nobody_has_the_attribute():
         (5, 2, Predicate("c", "not <=>", "boolean", ("true",))),
     ]
     values = values_table({0: Form("integer")}, [[7, 8]], []).slice(0, 0)
-    assert dict(satisfied(values, predicates_table(predicates), 3)) == {
+    expected = {
         1: BitMap([0, 1, 2]),
         2: BitMap([0, 1, 2]),
         5: BitMap([0, 1, 2]),
     }
+    assert answers([values], predicates, 3) == expected
+    assert answers([], predicates, 3) == expected
 
 
 def test_values_that_cannot_be_compared_act_as_null_for_that_predicate():
@@ -347,17 +360,17 @@ def test_values_that_cannot_be_compared_act_as_null_for_that_predicate():
     ]
     predicates.append((100, 0, Predicate("a", "is not null", "", ())))
     values = values_table({0: Form("text")}, [["abc", "x", None, "abc"]], predicates)
-    found = dict(satisfied(values, predicates_table(predicates), 4))
+    found = answers([values], predicates, 4)
     assert found == {9: BitMap([0, 1, 2, 3]), 100: BitMap([0, 1, 3])}
 
 
-def test_the_kernel_gives_serialised_sets():
-    predicates = [(5, 0, Predicate("a", ">", "integer", ("1",))), (6, 0, Predicate("a", "=", "integer", ("9",)))]
-    values = values_table({0: Form("integer")}, [[1, 2, None, 3]], predicates)
-    made = leaf_kernel(4)(values, predicates_table(predicates))
-    assert made.schema == pa.schema({"node_id": pa.int64(), "events": pa.binary()})
-    assert made["node_id"].to_pylist() == [5]
-    assert list(BitMap.deserialize(made["events"][0].as_py())) == [1, 3]
+def test_values_in_pieces_are_the_same_as_values_in_one():
+    """Each partition of a batch sends a piece of its own; an attribute may be in some of them only."""
+    predicates = [(i, i % 2, Predicate("ab"[i % 2], ">", "integer", (str(i),))) for i in range(8)]
+    forms = {0: Form("integer"), 1: Form("integer")}
+    whole = values_table(forms, [[5, 1, None, 9, 5], [None, None, 7, 3, None]], predicates)
+    pieces = [whole.slice(i, 1) for i in range(len(whole))]
+    assert answers(pieces, predicates, 5) == answers([whole], predicates, 5)
 
 
 def test_many_values_and_many_ranges():
@@ -371,9 +384,7 @@ def test_many_values_and_many_ranges():
         predicates.append((i, 0, Predicate("a", rng.choice(operators), "integer", (str(low),))))
         operator = rng.choice(("between", "not between"))
         predicates.append((i + 100, 0, Predicate("a", operator, "integer", (str(low), str(high)))))
-    found = dict(
-        satisfied(values_table({0: Form("integer")}, [column], predicates), predicates_table(predicates), events)
-    )
+    found = found_of({0: Form("integer")}, [column], predicates, events)
     for node_id, _, predicate in predicates:
         expected = {i for i, value in enumerate(column) if evaluate_predicate(predicate, value, CASTS)}
         assert set(found.get(node_id, ())) == expected, predicate

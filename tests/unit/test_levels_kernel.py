@@ -9,7 +9,10 @@ import pyarrow as pa
 import pytest
 from pyroaring import BitMap
 
-from banyan.match.levels import parents, set_kernel
+from banyan.match.buckets import CARRIED, EDGE, LEAF, WANTED, packer
+from banyan.match.levels import level_kernel
+from banyan.match.matches import final_kernel
+from banyan.match.packed import pack, unpack
 
 
 class Parent(NamedTuple):
@@ -20,39 +23,64 @@ class Parent(NamedTuple):
     access: int | None = None
 
 
-def edge_table(nodes: list[Parent], rng: Random | None = None, chunks: int = 1) -> pa.Table:
-    """One row per edge, in any order, as a round of a match has them."""
-    rows = [
-        (node.node_id, child, node.operator == "or", len(node.children), child == node.access, node.level)
+FACTS = pa.schema(
+    [
+        *((name, pa.int32()) for name in ("round", "to", "tag")),
+        *((name, pa.int64()) for name in ("node_id", "child_id")),
+        *((name, pa.bool_()) for name in ("is_or", "is_access")),
+        *((name, pa.int32()) for name in ("level", "dest_round", "dest_to", "attribute")),
+        *((name, pa.string()) for name in ("operator", "family")),
+    ]
+)
+LEAF_COLUMNS = ["attribute", "operator", "family"]
+
+
+def bucket(
+    nodes: list[Parent],
+    rng: Random | None = None,
+    wanted: dict[int, list[tuple[int, int]]] | None = None,
+    carried: tuple[int, ...] = (),
+    absent: tuple[int, ...] = (),
+) -> list[pa.RecordBatch]:
+    """The packed tables of a bucket with these parents, from facts in any order. `absent`: children that are leaves
+    which only events without the attribute satisfy."""
+    facts: list[dict] = [
+        {
+            "tag": EDGE,
+            "node_id": node.node_id,
+            "child_id": child,
+            "is_or": node.operator == "or",
+            "is_access": child == node.access,
+            "level": node.level,
+        }
         for node in nodes
         for child in node.children
     ]
+    facts += [
+        {"tag": WANTED, "node_id": node_id, "dest_round": round, "dest_to": to}
+        for node_id, places in (wanted or {}).items()
+        for round, to in places
+    ]
+    facts += [{"tag": CARRIED, "node_id": node_id} for node_id in carried]
+    facts += [
+        {"tag": LEAF, "node_id": node_id, "attribute": 0, "operator": "is null", "family": ""} for node_id in absent
+    ]
     if rng is not None:
-        rng.shuffle(rows)
-    types = {
-        "parent_id": pa.int64(),
-        "child_id": pa.int64(),
-        "is_or": pa.bool_(),
-        "arity": pa.int32(),
-        "is_access": pa.bool_(),
-        "level": pa.int32(),
-    }
-    columns = zip(*rows) if rows else [()] * len(types)
-    table = pa.table([pa.array(c, t) for c, t in zip(columns, types.values())], names=list(types))
-    return _in_chunks(table, chunks)
+        rng.shuffle(facts)
+    table = pa.Table.from_pylist([{"round": 0, "to": 0, **fact} for fact in facts], FACTS)
+    packed = packer(LEAF_COLUMNS)((pa.scalar(0), pa.scalar(0)), table)
+    return packed.to_batches()
 
 
-def set_table(sets: dict[int, set[int]], chunks: int = 1) -> pa.Table:
-    ids = pa.array(list(sets), pa.int64())
-    events = pa.array([BitMap(events).serialize() for events in sets.values()], pa.binary())
-    return _in_chunks(pa.table({"node_id": ids, "events": events}), chunks)
-
-
-def _in_chunks(table: pa.Table, chunks: int) -> pa.Table:
-    if chunks < 2 or len(table) < chunks:
-        return table
-    step = -(-len(table) // chunks)
-    return pa.concat_tables([table.slice(start, step) for start in range(0, len(table), step)])
+def arriving(sets: dict[int, set[int]], pieces: int = 1) -> list[pa.RecordBatch]:
+    ids = list(sets)
+    found = []
+    for start in range(pieces):
+        own = ids[start::pieces]
+        events = [BitMap(sets[i]).serialize() for i in own]
+        table = pa.table({"node_id": pa.array(own, pa.int64()), "events": pa.array(events, pa.binary())})
+        found += pack(0, 0, "sets", table)
+    return found
 
 
 def naive(sets: dict[int, set[int]], nodes: list[Parent]) -> dict[int, set[int]]:
@@ -66,9 +94,17 @@ def naive(sets: dict[int, set[int]], nodes: list[Parent]) -> dict[int, set[int]]
     return made
 
 
-def computed(sets: pa.Table, edges: pa.Table) -> dict[int, set[int]]:
-    found = [(node_id, set(events)) for node_id, events in parents(sets, edges)]
-    assert len(dict(found)) == len(found)  # every parent once
+def computed(sets, nodes, rng=None, pieces=1, total=100_000, **more) -> dict[int, set[int]]:
+    """What the last round makes of the sets of other rounds: those asked for, as a plan sends no others."""
+    asked = {child for node in nodes for child in node.children} | set(more.get("carried", ()))
+    sent = {i: events for i, events in sets.items() if i in asked}
+    batches = [*bucket(nodes, rng, **more), *arriving(sent, pieces)]
+    found = [
+        (node_id, set(numbers))
+        for batch in final_kernel(total, False)(iter(batches))
+        for node_id, numbers in zip(batch.column("node_id").to_pylist(), batch.column("numbers").to_pylist())
+    ]
+    assert len(dict(found)) == len(found)  # every node once
     return dict(found)
 
 
@@ -89,7 +125,7 @@ X, Y, Z, W = {1, 2, 3}, {2, 3, 4}, {3, 70_000}, {9}
 )
 def test_one_parent(why, node, events):
     sets = {1: X, 2: Y, 3: Z, 4: W}
-    assert computed(set_table(sets), edge_table([node])) == ({} if events is None else {50: events})
+    assert computed(sets, [node]) == ({} if events is None else {50: events})
 
 
 def test_the_tail_evaluates_several_levels_together():
@@ -101,7 +137,7 @@ def test_the_tail_evaluates_several_levels_together():
         Parent(52, 3, "and", (50, 4), 4),
         Parent(61, 6, "or", (52, 60)),
     ]
-    found = computed(set_table({1: X, 2: Y, 3: Z, 4: W}), edge_table(nodes))
+    found = computed({1: X, 2: Y, 3: Z, 4: W}, nodes)
     assert found == {50: {1, 2, 3, 4}, 51: {3}, 60: {3}, 61: {3}}
     assert list(found) == [50, 51, 60, 61]  # lower levels first
 
@@ -109,14 +145,33 @@ def test_the_tail_evaluates_several_levels_together():
 def test_inputs_are_not_changed():
     """An or-node with one child hands on that child's set; its siblings' parents must not see it change."""
     nodes = [Parent(50, 2, "or", (1, 99)), Parent(51, 2, "or", (1, 2)), Parent(60, 3, "and", (50, 2), 50)]
-    found = dict(parents(set_table({1: X, 2: Y}), edge_table(nodes)))
-    assert {node_id: set(events) for node_id, events in found.items()} == {50: X, 51: X | Y, 60: X & Y}
+    assert computed({1: X, 2: Y}, nodes) == {50: X, 51: X | Y, 60: X & Y}
 
 
 @pytest.mark.parametrize("sets", [{}, {7: {1}}])
 def test_nothing_to_do(sets):
-    assert computed(set_table(sets), edge_table([])) == {}
-    assert computed(set_table(sets), edge_table([Parent(50, 2, "or", (1, 2))])) == {}
+    assert computed(sets, []) == {}
+    assert computed(sets, [Parent(50, 2, "or", (1, 2))]) == {}
+
+
+def test_children_that_carry_expressions_themselves():
+    """An inner node that has parents elsewhere, a leaf, and one without a set; the leaf also under a parent here."""
+    nodes = [Parent(50, 2, "and", (1, 9), 1)]
+    found = computed({1: X, 2: Y}, nodes, carried=(2, 3, 9), absent=(9,), total=5)
+    assert found == {50: X, 2: Y, 9: {0, 1, 2, 3, 4}}
+
+
+def test_sets_go_where_they_are_wanted():
+    nodes = [Parent(50, 2, "or", (1, 2)), Parent(51, 2, "and", (1, 4), 4), Parent(52, 2, "and", (1, 2), 1)]
+    wanted = {50: [(1, 0), (1, 7), (2, 7)], 51: [(1, 0)], 52: [(2, 7)]}
+    batches = [*bucket(nodes, wanted=wanted), *arriving({1: X, 2: Y, 4: W})]
+    sent = {}
+    for batch in level_kernel(10)(iter(batches)):
+        for to, parts in unpack([batch]).items():
+            for table in parts["sets"]:
+                opened = [set(BitMap.deserialize(events)) for events in table["events"].to_pylist()]
+                sent[batch.column("round")[0].as_py(), to] = dict(zip(table["node_id"].to_pylist(), opened))
+    assert sent == {(1, 0): {50: X | Y}, (1, 7): {50: X | Y}, (2, 7): {50: X | Y, 52: X & Y}}
 
 
 def test_nodes_with_many_children():
@@ -129,7 +184,7 @@ def test_nodes_with_many_children():
         Parent(1_003, 2, "or", (*range(1, 30), *range(-500, 0))),
         Parent(1_004, 2, "and", (*range(1, 30), -1), 1),
     ]
-    found = computed(set_table(leaves), edge_table(nodes, rng))
+    found = computed(leaves, nodes, rng)
     assert found == naive(leaves, nodes)
     assert {1_000, 1_001, 1_003} <= set(found) and 1_004 not in found
 
@@ -158,7 +213,7 @@ def test_random_graphs_in_one_round():
     rng, made = Random(7), 0
     for _ in range(400):
         sets, nodes = random_graph(rng)
-        found = computed(set_table(sets, rng.randint(1, 3)), edge_table(nodes, rng, rng.randint(1, 3)))
+        found = computed(sets, nodes, rng, rng.randint(1, 3))
         assert found == naive(sets, nodes)
         made += len(found)
     assert made > 2_000
@@ -171,9 +226,5 @@ def test_random_graphs_level_by_level_are_the_same():
         sets, nodes = random_graph(rng)
         known = dict(sets)
         for level in range(2, 8):
-            edges = edge_table([node for node in nodes if node.level == level], rng)
-            made = set_kernel(set_table(known), edges)
-            assert made.schema == pa.schema({"node_id": pa.int64(), "events": pa.binary()})
-            pairs = zip(made["node_id"].to_pylist(), made["events"].to_pylist())
-            known.update((node_id, set(BitMap.deserialize(events))) for node_id, events in pairs)
+            known |= computed(known, [node for node in nodes if node.level == level], rng)
         assert known == {**sets, **naive(sets, nodes)}

@@ -93,7 +93,6 @@ def fitted_options(wishes: Mapping[str, str], jars: list[Path]) -> dict[str, str
         "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # Our logs are short: 50 tasks to read one, the default, cost seconds at each write.
         "spark.databricks.delta.snapshotPartitions": "1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

@@ -16,7 +16,7 @@ from banyan.columns import EVENT_ID
 from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches, missing, plan
-from banyan.match.run import run_batch, settings_of
+from banyan.match.run import in_time_zone, run_batch
 from banyan.progress import Steps, bar
 from banyan.store.materialise import Scratch
 
@@ -78,7 +78,7 @@ class Matcher:
         settings = self._index.settings
         scratch = self._new_scratch()
         try:
-            with settings_of(self._spark, settings.time_zone):
+            with in_time_zone(self._spark, settings.time_zone):
                 with steps.step("plan"):
                     ready = self.plan(where, keep)
                 size = batch_size or max(SMALLEST, min(LARGEST, BATCH_WORK // max(1, ready.edge_count)))

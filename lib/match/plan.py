@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from banyan.columns import EXPRESSION, EXPRESSION_ID
 from banyan.language.comparison import COMPARISON, LIST_COMPARISON
@@ -166,7 +167,9 @@ def _bucket_rows(placed: DataFrame, numbered: DataFrame, roots: DataFrame, last:
     rows = edge
     for more in (wanted, leaf, carried):
         rows = rows.unionByName(more, allowMissingColumns=True)
-    return rows
+    # Spark's Arrow writer takes quadratic time over lists that are NULL row after row.
+    lists = [f.name for f in rows.schema.fields if isinstance(f.dataType, T.ArrayType)]
+    return rows.withColumns({name: F.coalesce(name, F.array().cast(rows.schema[name].dataType)) for name in lists})
 
 
 def bucket_keys(count: int) -> list[int]:

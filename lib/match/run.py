@@ -65,9 +65,10 @@ def _packed_values(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 def _with_hits(values: DataFrame, patterns: DataFrame) -> DataFrame:
     """hits: the patterns that match the value, each distinct value tested once by Spark itself."""
+    # Empty rather than NULL: Spark's Arrow writer takes quadratic time over lists that are NULL row after row.
     tested = F.expr(
-        "transform(filter(patterns, p -> CASE p.operator WHEN 'like' THEN text LIKE p.text "
-        "WHEN 'ilike' THEN text ILIKE p.text ELSE text RLIKE p.text END), p -> p.pattern)"
+        "coalesce(transform(filter(patterns, p -> CASE p.operator WHEN 'like' THEN text LIKE p.text "
+        "WHEN 'ilike' THEN text ILIKE p.text ELSE text RLIKE p.text END), p -> p.pattern), array())"
     )
     return values.join(F.broadcast(patterns), "attribute", "left").withColumn("hits", tested).drop("patterns", "text")
 
@@ -87,24 +88,19 @@ def _union(frames: list[DataFrame]) -> DataFrame:
 
 
 @contextlib.contextmanager
-def settings_of(spark: SparkSession, time_zone: str) -> Iterator[None]:
-    """The session as a match needs it: the index's time zone for casts, and no plan changes between rounds."""
-    before: dict[str, str] = {}
+def in_time_zone(spark: SparkSession, time_zone: str) -> Iterator[None]:
+    """The session in the time zone of the index, in which texts and dates are cast to timestamps."""
+    before = spark.conf.get(_TIME_ZONE)
+    if before != time_zone:
+        try:
+            spark.conf.set(_TIME_ZONE, time_zone)
+        except Exception as error:  # serverless fixes some settings
+            raise ArgumentError(
+                f"the index reads timestamps in {time_zone}, and this Spark keeps its own time zone, {before}; "
+                f"build the index with time_zone={before!r}, or match where the time zone can be set"
+            ) from error
     try:
-        for key, value in {_TIME_ZONE: time_zone, "spark.sql.adaptive.enabled": "false"}.items():
-            old = spark.conf.get(key)
-            try:
-                spark.conf.set(key, value)
-            except Exception as error:
-                # Serverless fixes some settings. Without the second the loop is right, only slower.
-                if key == _TIME_ZONE and old != value:
-                    raise ArgumentError(
-                        f"the index reads timestamps in {time_zone}, and this Spark keeps its own time zone, {old}; "
-                        f"build the index with time_zone={old!r}, or match where the time zone can be set"
-                    ) from error
-                continue
-            before[key] = old
         yield
     finally:
-        for key, value in before.items():
-            spark.conf.set(key, value)
+        if before != time_zone:
+            spark.conf.set(_TIME_ZONE, before)

@@ -3,7 +3,7 @@
 import pytest
 
 from banyan.errors import ArgumentError
-from banyan.match.run import settings_of
+from banyan.match.run import in_time_zone
 
 
 class Fixed:
@@ -21,9 +21,9 @@ class Fixed:
 
 
 def test_a_fixed_time_zone_is_refused_unless_it_is_the_one_of_the_index():
-    spark = Fixed(**{"spark_sql_session_timeZone": "UTC", "spark_sql_adaptive_enabled": "true"})
-    with settings_of(spark, "UTC"):
+    spark = Fixed(**{"spark_sql_session_timeZone": "UTC"})
+    with in_time_zone(spark, "UTC"):
         pass
     with pytest.raises(ArgumentError, match="reads timestamps in Asia/Tokyo, and this Spark keeps its own"):
-        with settings_of(spark, "Asia/Tokyo"):
+        with in_time_zone(spark, "Asia/Tokyo"):
             pass

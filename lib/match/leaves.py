@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
 from banyan.language.comparison import COMPARISON, KINDS, LIST_COMPARISON
+from banyan.match import ranges
 from banyan.match.attributes import CODED
 from banyan.match.ordered import Ordered, double_keys, event_set
 from banyan.match.values import ELEMENT, FILLED, HAS_NULL, LIST, SCALAR
 
+# Operators that compare scalars, by their place in `ranges.OPERATORS`. A Boolean attribute alone is compared with TRUE.
+_COMPARED = {name: place for place, name in enumerate(ranges.OPERATORS)}
+_COMPARED |= {"holds": _COMPARED["="], "fails": _COMPARED["!="]}
 _NUMERIC = ("integer", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 
 
@@ -30,23 +35,102 @@ def satisfied(values: list[pa.Table], predicates: pa.Table, total: int) -> Itera
     everyone = BitMap(range(total)) if total else BitMap()
     known = _Values(values)
     attribute, current = None, None
-    for start, end, number, operator, family in _stretches(predicates):
-        if number != attribute:
-            attribute, current = number, Attribute(known.of(number), everyone)
-        for row, events in enumerate(current.test(operator, family, predicates.slice(start, end - start)), start):
+    numeric: dict[tuple[str, str], list[_Stretch]] = {}
+    for stretch in _stretches(predicates):
+        meeting = known.meeting(stretch.attribute, stretch.family) if stretch.operator in _COMPARED else None
+        if meeting in _NUMERIC:
+            numeric.setdefault((meeting, stretch.family), []).append(stretch)
+            continue
+        if stretch.attribute != attribute:
+            attribute, current = stretch.attribute, Attribute(known.of(stretch.attribute), everyone)
+        rows = predicates.slice(stretch.start, stretch.end - stretch.start)
+        for row, events in enumerate(current.test(stretch.operator, stretch.family, rows), stretch.start):
             if events:
                 yield row, events
+    for (meeting, family), stretches in numeric.items():
+        yield from _numbers(known.sorted(meeting, family), meeting, predicates, stretches)
+
+
+class _Stretch(NamedTuple):
+    """Rows of the predicates that have these in common."""
+
+    start: int
+    end: int
+    attribute: int
+    operator: str
+    family: str
+
+
+def _stretches(predicates: pa.Table) -> Iterator[_Stretch]:
+    if not len(predicates):
+        return
+    attribute = predicates["attribute"].to_numpy()
+    operator = predicates["operator"].combine_chunks().dictionary_encode()
+    family = predicates["family"].combine_chunks().dictionary_encode()
+    operators, families = operator.dictionary.to_pylist(), family.dictionary.to_pylist()
+    operator, family = operator.indices.to_numpy(), family.indices.to_numpy()
+    change = (np.diff(attribute) != 0) | (np.diff(operator) != 0) | (np.diff(family) != 0)
+    starts = np.flatnonzero(np.r_[True, change])
+    columns = (starts, np.r_[starts[1:], len(attribute)], attribute[starts], operator[starts], family[starts])
+    for start, end, number, o, f in zip(*(column.tolist() for column in columns)):
+        yield _Stretch(start, end, number, operators[o], families[f])
+
+
+def _numbers(
+    values: ranges.Sorted, meeting: str, predicates: pa.Table, stretches: list[_Stretch]
+) -> Iterator[tuple[int, BitMap]]:
+    """The comparisons of one family with values that it meets as numbers of one type, of all attributes at once."""
+    lengths = np.array([stretch.end - stretch.start for stretch in stretches])
+    rows = np.concatenate([np.arange(stretch.start, stretch.end) for stretch in stretches])
+    operator = np.repeat([_COMPARED[stretch.operator] for stretch in stretches], lengths)
+    attributes = np.repeat([stretch.attribute for stretch in stretches], lengths)
+    literals = predicates[f"as_{meeting}"].combine_chunks().take(pa.array(rows))
+    ends = np.cumsum(literals.value_lengths().to_numpy())
+    keys = literals.flatten()
+    known = keys.is_valid().to_numpy(zero_copy_only=False)
+    keys = keys.fill_null(0).to_numpy()
+    if meeting == "double":
+        keys = double_keys(keys)
+    for i, events in ranges.satisfied(values, operator, attributes, keys, known, ends):
+        yield int(rows[i]), events
 
 
 class _Values:
     """The values of a batch by attribute."""
 
     def __init__(self, pieces: list[pa.Table]):
-        self._pieces = []
+        self._kinds: dict[int, set[str]] | None = None
+        self._pieces: list[tuple[np.ndarray, pa.Table]] = []
         for piece in pieces:
             attributes = piece["attribute"].to_numpy()
             order = np.argsort(attributes, kind="stable")
             self._pieces.append((attributes[order], piece.combine_chunks().take(pa.array(order))))
+
+    def meeting(self, attribute: int, family: str) -> str | None:
+        """The type in which the scalars of the attribute meet the family; None if there are several, or none."""
+        if self._kinds is None:
+            self._kinds = {}
+            for attributes, piece in self._pieces:
+                scalar = piece["part"].to_numpy() == SCALAR
+                pairs = np.unique(attributes[scalar].astype(np.int64) * 256 + piece["kind"].to_numpy()[scalar])
+                for pair in pairs.tolist():
+                    self._kinds.setdefault(pair >> 8, set()).add(_kind(pair & 255))
+        found = {COMPARISON.get((kind, family)) for kind in self._kinds.get(attribute, ())} - {None}
+        return found.pop() if len(found) == 1 else None
+
+    def sorted(self, meeting: str, family: str) -> ranges.Sorted:
+        """The scalars that meet the family in this type, of all attributes."""
+        codes = [code for code in range(len(CODED)) if COMPARISON.get((_kind(code), family)) == meeting]
+        columns: list[tuple[np.ndarray, ...]] = [(np.zeros(0, np.int64),) * 4]
+        for attributes, piece in self._pieces:
+            here = (piece["part"].to_numpy() == SCALAR) & np.isin(piece["kind"].to_numpy(), codes)
+            column = piece[f"as_{meeting}"].combine_chunks()
+            here &= column.is_valid().to_numpy(zero_copy_only=False)
+            events = piece["events"].combine_chunks().filter(pa.array(here))
+            keys = column.filter(pa.array(here)).to_numpy()
+            keys = double_keys(keys) if meeting == "double" else keys
+            columns.append((attributes[here], keys, events.flatten().to_numpy(), events.value_lengths().to_numpy()))
+        return ranges.Sorted(*(np.concatenate(column) for column in zip(*columns)))
 
     def of(self, attribute: int) -> pa.Table | None:
         found = []
@@ -57,19 +141,9 @@ class _Values:
         return pa.concat_tables(found).combine_chunks() if found else None
 
 
-def _stretches(predicates: pa.Table) -> Iterator[tuple[int, int, int, str, str]]:
-    """(first, end, attribute, operator, family) of rows in a row that have these in common."""
-    if not len(predicates):
-        return
-    attribute = predicates["attribute"].to_numpy()
-    operator = predicates["operator"].combine_chunks().dictionary_encode()
-    family = predicates["family"].combine_chunks().dictionary_encode()
-    operators, families = operator.dictionary.to_pylist(), family.dictionary.to_pylist()
-    operator, family = operator.indices.to_numpy(), family.indices.to_numpy()
-    change = (np.diff(attribute) != 0) | (np.diff(operator) != 0) | (np.diff(family) != 0)
-    starts = np.flatnonzero(np.r_[True, change]).tolist()
-    for start, end in zip(starts, [*starts[1:], len(attribute)]):
-        yield start, end, int(attribute[start]), operators[operator[start]], families[family[start]]
+def _kind(code: int) -> str:
+    """A float is compared as a double."""
+    return "double" if CODED[code] == "float" else CODED[code]
 
 
 class Attribute:
@@ -122,8 +196,7 @@ class Attribute:
         table = COMPARISON if part == SCALAR else LIST_COMPARISON
         by_type: dict[str, list[int]] = {}
         for code in np.unique(self._kind[self._part == part]):
-            kind = "double" if CODED[code] == "float" else CODED[code]
-            meeting = table.get((kind, family))
+            meeting = table.get((_kind(code), family))
             if meeting is not None:
                 by_type.setdefault(meeting, []).append(code)
         for meeting, codes in by_type.items():
@@ -198,8 +271,7 @@ class Attribute:
         """Events with a list that has an element which the family cannot be compared with."""
         bad = []
         for code in np.unique(self._kind[self._part == ELEMENT]):
-            kind = "double" if CODED[code] == "float" else CODED[code]
-            if (kind, family) not in LIST_COMPARISON and family:
+            if (_kind(code), family) not in LIST_COMPARISON and family:
                 bad.append(code)
         return self._union(np.flatnonzero((self._part == ELEMENT) & np.isin(self._kind, bad)))
 

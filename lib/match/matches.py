@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from pyspark.sql import functions as F
 
 from banyan.columns import EVENT_ID, EVENTS, EXPRESSION_ID, EXPRESSION_IDS
 from banyan.match.buckets import Bucket, read
-from banyan.match.levels import Sets
+from banyan.match.levels import Sets, intersection, intersection_size, union, union_size
 from banyan.match.packed import unpack
 from banyan.normal.ids import TRUE_ID
 
@@ -36,16 +37,13 @@ def final_kernel(total: int, counting: bool) -> Callable[[Iterator[pa.RecordBatc
     def final(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for tables in unpack(batches).values():
             bucket = read(tables)
-            yield from finish(_results(bucket, Sets(bucket, tables, total)))
+            yield from finish(bucket, Sets(bucket, tables, total))
 
     return final
 
 
-def _results(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:
-    """(node_id, events) of the nodes that carry expressions and that some event satisfies."""
-    ids = bucket.parents.tolist()
-    for parent, events in sets.parents():
-        yield ids[parent], events
+def _carried(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:
+    """(node_id, events) of the children that carry expressions and that some event satisfies."""
     below = np.concatenate((bucket.leaves["node_id"].to_numpy(), bucket.inner))
     for slot, node_id in zip(bucket.carried.tolist(), below[bucket.carried].tolist()):
         events = sets[slot]
@@ -53,18 +51,24 @@ def _results(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:
             yield node_id, events
 
 
-def _counted(found: Iterator[tuple[int, BitMap]]) -> Iterator[pa.RecordBatch]:
-    ids, counts = array("q"), array("q")
-    for node_id, events in found:
+def _counted(bucket: Bucket, sets: Sets) -> Iterator[pa.RecordBatch]:
+    parents, counts = array("q"), array("q")
+    for parent, count in sets.results(union_size, intersection_size):
+        parents.append(parent)
+        counts.append(count)
+    ids = array("q", bucket.parents[np.frombuffer(parents, np.int64)].tobytes() if parents else b"")
+    for node_id, events in _carried(bucket, sets):
         ids.append(node_id)
         counts.append(len(events))
     columns = [pa.array(np.frombuffer(x, np.int64) if x else [], pa.int64()) for x in (ids, counts)]
     yield pa.RecordBatch.from_arrays(columns, ["node_id", "events"])
 
 
-def _unfolded(found: Iterator[tuple[int, BitMap]]) -> Iterator[pa.RecordBatch]:
+def _unfolded(bucket: Bucket, sets: Sets) -> Iterator[pa.RecordBatch]:
     ids, lengths, numbers = [], [0], array("I")
-    for node_id, events in found:
+    known = bucket.parents.tolist()
+    found = ((known[parent], events) for parent, events in sets.results(union, intersection))
+    for node_id, events in chain(found, _carried(bucket, sets)):
         ids.append(node_id)
         numbers.extend(events.to_array())
         lengths.append(len(numbers))

@@ -105,6 +105,12 @@ def computed(sets, nodes, rng=None, pieces=1, total=100_000, **more) -> dict[int
         for node_id, numbers in zip(batch.column("node_id").to_pylist(), batch.column("numbers").to_pylist())
     ]
     assert len(dict(found)) == len(found)  # every node once
+    counts = {
+        node_id: count
+        for batch in final_kernel(total, True)(iter(batches))
+        for node_id, count in zip(batch.column("node_id").to_pylist(), batch.column("events").to_pylist())
+    }
+    assert counts == {node_id: len(events) for node_id, events in found}
     return dict(found)
 
 

@@ -42,7 +42,7 @@ def resolve(schema: T.StructType, parts: Sequence[str], case_sensitive: bool) ->
     field = _field(schema, parts[0], case_sensitive)
     if field is None:
         return None
-    column, kind = F.col(_quoted(field.name)), field.dataType
+    column, kind = F.col(quoted(field.name)), field.dataType
     for i, part in enumerate(parts[1:], 1):
         if isinstance(kind, T.VariantType):
             path = "$" + "".join("['" + p.replace("\\", "\\\\").replace("'", "\\'") + "']" for p in parts[i:])
@@ -155,5 +155,5 @@ def _field(schema: T.StructType, name: str, case_sensitive: bool) -> T.StructFie
     return close[0] if close else None
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"

@@ -52,7 +52,7 @@ class Matcher:
             plan.check_columns(tables["expressions"], keep)
             if where is not None:
                 _check_where(tables["expressions"], where)
-            made = plan.make(self._new_scratch(), tables, where, keep, self._buckets())
+            made = plan.make(self._new_scratch(), tables, where, keep, numbers.partitions(self._spark))
             if key is None:
                 return made
             self._plans[key] = made
@@ -117,9 +117,6 @@ class Matcher:
         scratch = Scratch(self._spark)
         self._scratch.append(scratch)
         return scratch
-
-    def _buckets(self) -> int:
-        return max(2, int(self._spark.conf.get("spark.sql.shuffle.partitions", "2")))
 
 
 class Target:

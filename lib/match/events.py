@@ -7,19 +7,17 @@ the copy: the file's offset in the batch plus the row's index in the file, both 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from banyan.errors import EventsError
 from banyan.language.attributes import attribute_parts
-from banyan.match.attributes import Form, Found, normalised, resolve
+from banyan.match.attributes import Form, Found, normalised, quoted, resolve
+from banyan.match.long_form import grouper, together
 from banyan.store.materialise import Scratch
 
 SHOWN = 5
@@ -81,33 +79,26 @@ def copy_long(
             raise EventsError(f"the events have no column {name!r}; they have {', '.join(events.columns)}")
     if not isinstance(events.schema[attribute].dataType, T.StringType):
         raise EventsError(f"column {attribute!r} must be text: the names of attributes")
-    form, normal = normalised(Found(F.col(f"`{value}`"), events.schema[value].dataType))
-    name = F.col(f"`{attribute}`")
-    if not case_sensitive:
-        # The first part of a path is folded, as in the rules.
-        name = F.concat(
-            F.lower(F.substring_index(name, ".", 1)), F.expr(f"substr(`{attribute}`, instr(`{attribute}`, '.'))")
-        )
-        name = F.when(F.instr(F.col(f"`{attribute}`"), ".") > 0, name).otherwise(F.lower(F.col(f"`{attribute}`")))
-    spark = scratch.spark
-    known = spark.createDataFrame(
-        [(".".join(attribute_parts(text)), number) for text, number in attributes.items()], "name string, number int"
+    form, normal = normalised(Found(F.col(quoted(value)), events.schema[value].dataType))
+    spark, id_type = scratch.spark, events.schema[id].dataType
+    # A complex id has no dictionary in Arrow: it is told apart by its text.
+    by_text = [F.to_json(F.struct("event_id")).alias("key")] if isinstance(id_type, (T.StructType, T.ArrayType)) else []
+    rows = events.select(event_id, F.col(quoted(attribute)).alias("name"), normal.alias("value"))
+    rows = rows.select("*", *by_text)
+    of_event = [
+        T.StructField("event_id", id_type),
+        *([T.StructField("key", T.StringType())] if by_text else []),
+        T.StructField("attributes", T.ArrayType(T.IntegerType())),
+        T.StructField("values", T.ArrayType(rows.schema["value"].dataType)),
+    ]
+    known = {".".join(attribute_parts(text)): number for text, number in attributes.items()}
+    # Rows of one event mostly stand together: put together where they are, a twentieth of the rows is shuffled.
+    grouped = (
+        rows.mapInArrow(grouper(known, case_sensitive), T.StructType(of_event))
+        .repartition(partitions(spark), "key" if by_text else "event_id")
+        .mapInArrow(together, T.StructType([*of_event, T.StructField("repeated", T.IntegerType())]))
+        .drop("key")  # if there is one
     )
-    rows = (
-        events.select(event_id, name.alias("name"), normal.alias("value"))
-        .join(F.broadcast(known), "name", "left")
-        # A complex id has no dictionary in Arrow: it is told apart by its text.
-        .select("event_id", _key(events.schema[id].dataType).alias("key"), "number", "value")
-    )
-    schema = T.StructType(
-        [
-            T.StructField("event_id", events.schema[id].dataType),
-            T.StructField("attributes", T.ArrayType(T.IntegerType())),
-            T.StructField("values", T.ArrayType(rows.schema["value"].dataType)),
-            T.StructField("repeated", T.IntegerType()),
-        ]
-    )
-    grouped = rows.repartition("key").mapInArrow(_together, schema)
     path = _write(scratch, grouped, batch_size)
     numbers = {number: text for text, number in attributes.items()}
     there = spark.read.parquet(path).select(F.explode("attributes").alias("number")).distinct().collect()
@@ -115,7 +106,7 @@ def copy_long(
     names = None
     if len(found) < len(attributes):
         names = [row[0] for row in events.select(attribute).distinct().limit(NAMES).collect() if row[0] is not None]
-    copy = Copy(path, events.schema[id].dataType, {-1: form}, found, names)
+    copy = Copy(path, id_type, {-1: form}, found, names)
     _check_ids(scratch, copy, id, unique=True)
     twice = spark.read.parquet(path).where("repeated IS NOT NULL").select("event_id", "repeated").limit(SHOWN).collect()
     if twice:
@@ -156,6 +147,11 @@ def numbered(scratch: Scratch, copy: Copy, batch: Batch) -> DataFrame:
     return rows.select("*", number.cast("int").alias("number"))
 
 
+def partitions(spark: SparkSession) -> int:
+    """Tasks that share a step: as many as Spark's own shuffles."""
+    return max(2, int(spark.conf.get("spark.sql.shuffle.partitions", "2")))
+
+
 def _write(scratch: Scratch, rows: DataFrame, batch_size: int) -> str:
     path = scratch.path("events")
     rows.write.option("compression", "lz4_raw").option("maxRecordsPerFile", batch_size).parquet(path)
@@ -174,7 +170,8 @@ def _id_column(events: DataFrame, id: str):
 
 
 def _check_ids(scratch: Scratch, copy: Copy, id: str, unique: bool) -> None:
-    rows = scratch.spark.read.parquet(copy.path).groupBy("event_id").count()
+    rows = scratch.spark.read.parquet(copy.path).select("event_id")
+    rows = (rows.where("event_id IS NULL") if unique else rows).groupBy("event_id").count()
     bad = rows.where("event_id IS NULL" if unique else "event_id IS NULL OR count > 1")
     shown = bad.orderBy(F.col("event_id").isNotNull(), F.desc("count"), "event_id").limit(SHOWN + 1).collect()
     if shown and shown[0]["event_id"] is None:
@@ -184,40 +181,3 @@ def _check_ids(scratch: Scratch, copy: Copy, id: str, unique: bool) -> None:
     if shown:
         names = ", ".join(f"{row['event_id']} ({row['count']} times)" for row in shown[:SHOWN])
         raise EventsError(f"ids in column {id!r} that stand for more than one event: {names}; make them unique")
-
-
-def _key(kind: T.DataType):
-    if isinstance(kind, (T.StructType, T.ArrayType)):
-        return F.to_json(F.struct("event_id"))
-    return F.col("event_id")
-
-
-def _together(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One row per event from all rows of a partition (rows of one event are in one partition)."""
-    rows = list(arriving)
-    if not rows:
-        return
-    table = pa.Table.from_batches(rows).combine_chunks()
-    codes = table["key"].combine_chunks().dictionary_encode(null_encoding="encode")
-    code = codes.indices.to_numpy(zero_copy_only=False)
-    first = np.full(len(codes.dictionary), -1, np.int64)
-    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
-    usable = pc.and_(table["number"].is_valid(), table["value"].is_valid()).to_numpy(zero_copy_only=False)
-    code, table, ids = code[usable], table.filter(pa.array(usable)), table["event_id"].take(pa.array(first))
-    number = table["number"].to_numpy(zero_copy_only=False)
-    order = np.lexsort((number, code))
-    code, number = code[order], number[order]
-    same = (code[1:] == code[:-1]) & (number[1:] == number[:-1])
-    repeated = np.full(len(first), -1, np.int32)
-    repeated[code[1:][same]] = number[1:][same]
-    offsets = pa.array(np.searchsorted(code, np.arange(len(first) + 1)), pa.int32())
-    values = table["value"].combine_chunks().take(pa.array(order))
-    yield pa.RecordBatch.from_arrays(
-        [
-            ids.combine_chunks(),
-            pa.ListArray.from_arrays(offsets, pa.array(number, pa.int32())),
-            pa.ListArray.from_arrays(offsets, values),
-            pa.array(repeated, pa.int32(), mask=repeated < 0),
-        ],
-        ["event_id", "attributes", "values", "repeated"],
-    )

@@ -134,8 +134,10 @@ def _predicates(random: np.random.Generator, count: int, shape: Shape) -> Predic
     operator = np.where(ranged, np.array([LE, GE, BETWEEN])[random.integers(0, 3, count)], found.operator)
     width = np.floor(random.random(count) * most / 5).astype(np.int64)
     high = np.where(operator == BETWEEN, np.minimum(most - 1, low + width), high)
-    members = found.members % np.repeat(most, np.diff(found.starts))
-    return Predicates(found.attribute, operator, low, high, found.starts, members)
+    row = np.repeat(np.arange(count), np.diff(found.starts))
+    members = found.members % most[row]
+    starts, members, _ = without_repeats(row, members, members, count)
+    return Predicates(found.attribute, operator, low, high, starts, members)
 
 
 def names(shape: Shape = DEFAULT) -> Names:

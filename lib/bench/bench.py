@@ -6,6 +6,7 @@ fails is noted with its error and the others go on, except that nothing goes on 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -17,6 +18,8 @@ import traceback
 from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from banyan import __version__
 from banyan.bench import files, parts, rivals
@@ -94,7 +97,7 @@ class Bench:
 
     def _one(self, part: str) -> dict[str, Any]:
         if part == "build" and self._built is not None:
-            return self._built
+            return self._built | {"taken_over": True}
         figures = _RUN[part](self)
         if part == "build":
             self._built = figures
@@ -105,13 +108,21 @@ class Bench:
         """Generate what the point needs, unless the one before has left it."""
         self.spec = spec
         self.made: Workload = spec.made
-        self.events: Events = self.made.events(spec.events)
         if self._rules != (spec.rules(), spec.keeping):
             self.close()
             self._rules = (spec.rules(), spec.keeping)
-            self.forest: Forest = self.made.forest(spec.expressions)
-            files.write_rules(self.rules_path, self.forest)
-        files.write_events(self.events_path, self.events, self.forest.names)
+            forest = self.forest
+            self.names, self.values = forest.names, forest.values
+            files.write_rules(self.rules_path, forest)
+        files.write_events(self.events_path, self.some_events(spec.events), self.names)
+        # What the generators needed shall not count as memory of what is measured.
+        gc.collect()
+        pa.default_memory_pool().release_unused()
+
+    @property
+    def forest(self) -> Forest:
+        """The expressions, generated again: they are not kept beside what is measured."""
+        return self.made.forest(self.spec.expressions)
 
     def other(self, turn: int) -> Workload:
         """The same workload with another seed."""
@@ -122,12 +133,12 @@ class Bench:
         if count == self.spec.events:
             return self.events_path
         path = f"{self.folder}/events-{part}.parquet"
-        files.write_events(path, self.some_events(count), self.forest.names)
+        files.write_events(path, self.some_events(count), self.names)
         return path
 
     def some_events(self, count: int) -> Events:
-        """So many events, the first ones of those of the point if it has as many."""
-        return self.events.first(count) if count <= self.spec.events else self.made.events(count)
+        """So many events, the first ones of those of the point if it has as many. Generated again, too."""
+        return self.made.events(max(count, self.spec.events)).first(count)
 
     @property
     def rules_path(self) -> str:

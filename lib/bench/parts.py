@@ -189,9 +189,8 @@ def deep(bench: Bench) -> dict[str, Any]:
     from banyan.index import Index
 
     spec, before = bench.spec, bench.index.version
-    names, values = bench.forest.names.attributes, bench.forest.values
     columns = "expression_id long, expression string" + (", slot long" if spec.keeping > 1 else "")
-    rules = [(OWN_IDS + i, text) for i, text in enumerate(deep_rules(names, values))]
+    rules = [(OWN_IDS + i, text) for i, text in enumerate(deep_rules(bench.names.attributes, bench.values))]
     rows = [(*rule, 0) if spec.keeping > 1 else rule for rule in rules]
     bench.index.add(bench.spark.createDataFrame(rows, columns))
     path = bench.events_of("deep", spec.deep_events)

@@ -19,7 +19,7 @@ def short(value: float) -> str:
 
 
 class _Axis:
-    """Values to pixels. On a logarithmic axis the ticks are powers of ten, with 3s between them if there are few."""
+    """Values to pixels. On a logarithmic axis the ticks are powers of ten, with others between if there are few."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, log: bool, ticks: Sequence[float] = ()):
         self._start, self._end, self._log = start, end, log
@@ -29,11 +29,11 @@ class _Axis:
             pad = max(0.05, (high - low) * 0.06)
             low, high = low - pad, high + pad
             powers = range(math.floor(low), math.ceil(high) + 1)
-            made = [10.0**p * m for p in powers for m in (1, 3) if low <= math.log10(10.0**p * m) <= high]
-            if len(made) > 7:
-                made = [value for value in made if round(math.log10(value), 6).is_integer()]
-            if len(made) < 2:
-                made = [10**low * (10 ** (high - low)) ** share for share in (0.1, 0.5, 0.9)]
+            # The finest marks that are not too many.
+            for each in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
+                fine = [10.0**p * m for p in powers for m in each if low <= math.log10(10.0**p * m) <= high]
+                if len(each) == 1 or len(fine) <= 7:
+                    made = fine
         else:
             low, high = (0.0 if not ticks else low), (high or 1.0) * (1.08 if not ticks else 1.0)
             pad = (high - low or 1.0) * 0.06 if ticks else 0.0
@@ -68,7 +68,7 @@ def lines(
     if not series:
         return "<p class=none>not measured</p>"
     width, height = size
-    left, right, top, bottom = 58, 14, 16 + 18 * math.ceil(len(series) / 3), 46
+    left, right, top, bottom = 58, 14, 16 + 18 * math.ceil(len(series) / (per_row := max(1, width // 210))), 46
     across = _Axis([p[0] for points in series.values() for p in points], left, width - right, log_x, ticks)
     up = _Axis([p[1] for points in series.values() for p in points], height - bottom, top, log_y)
     out = [_open(width, height, y)]
@@ -92,7 +92,7 @@ def lines(
         for (a, b), (value, height_of) in zip(places, sorted(points)):
             title = html.escape(f"{name}: {short(height_of)} at {short(value)}")
             out.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5" fill="{colour}"><title>{title}</title></circle>')
-    out.append(_legend(list(series), left, width - right))
+    out.append(_legend(list(series), left, width - right, per_row))
     out.append(f'<text class=axis x="{(left + width) / 2:.0f}" y="{height - 8}" text-anchor="middle">{_e(x)}</text>')
     out.append(f'<text class=axis transform="translate(13 {(top + height - bottom) / 2:.0f}) rotate(-90)"')
     out.append(f' text-anchor="middle">{_e(y)}</text></svg>')
@@ -128,7 +128,7 @@ def _open(width: int, height: int, label: str) -> str:
     return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{_e(label)}">'
 
 
-def _legend(names: Sequence[str], left: float, right: float, per_row: int = 3) -> str:
+def _legend(names: Sequence[str], left: float, right: float, per_row: int) -> str:
     out, each = [], (right - left) / min(per_row, max(1, len(names)))
     for number, name in enumerate(names):
         x, y = left + number % per_row * each, 14 + 18 * (number // per_row)

@@ -16,11 +16,12 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c2733; max-width: 960px; margin: 2em auto; padding: 0 1em; }
 h1 { font-size: 1.7em; margin-bottom: .2em; }
 h2 { font-size: 1.25em; margin-top: 2em; border-bottom: 1px solid #d5dce3; }
-h3 { font-size: 1em; margin: 1.2em 0 .2em; } p.note, p.none, td.note { color: #5c6b73; font-size: .9em; }
+h3 { font-size: 1em; margin: 1.2em 0 .2em; } p.note, p.none, span.note { color: #5c6b73; font-size: .9em; }
 table { border-collapse: collapse; width: 100%; font-size: .88em; margin: .6em 0; }
 th, td { padding: .3em .55em; text-align: right; border-bottom: 1px solid #e6ebf0; vertical-align: top; }
 th { color: #5c6b73; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
 code { font: .85em ui-monospace, monospace; background: #f2f5f8; padding: .1em .3em; overflow-wrap: anywhere; }
+span.note { white-space: nowrap; } span.told { color: #5c6b73; font-size: .9em; }
 td code { display: inline-block; text-align: left; } .wide { overflow-x: auto; }
 .pair { display: flex; flex-wrap: wrap; gap: 12px; } svg { max-width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: #33414f; } svg text.axis { fill: #5c6b73; }

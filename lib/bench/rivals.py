@@ -35,7 +35,7 @@ def yardstick(bench: Bench) -> dict[str, Any]:
     if yardstick_run.compiler() is None:
         return {"left_out": "no C++ compiler"}
     # The spread needs several runs; those on all events take long enough to be steady.
-    events = bench.events.first(spec.yardstick_events)
+    events = bench.some_events(min(spec.yardstick_events, spec.events))
     found = yardstick_run.measure(bench.forest, events, max(1, min(3, spec.repeat)), bench.programs)
     bench.tell(f"yardstick: {found.events_per_s:,.0f} events/s on one core")
     agreed = _agreed(bench, "match", events.count, found.matches)
@@ -46,6 +46,7 @@ def yardstick(bench: Bench) -> dict[str, Any]:
         "matches": found.matches,
         "agrees": agreed,
         "edges": found.edges,
+        "sets_combined": found.sets,
         "elements_per_event": round(found.work / found.events, 1),
     }
     if "pairs" in bench.figures:
@@ -91,8 +92,9 @@ def today(bench: Bench) -> dict[str, Any]:
     rules = np.linspace(0, spec.expressions - 1, min(spec.today_rules, spec.expressions)).astype(np.int64)
     events = bench.made.events(min(spec.today_events, spec.events))
     path = f"{bench.folder}/wide.parquet"
-    files.write_events(path, events, bench.forest.names, wide=True)
-    runs = {"columns": _columns(bench, path, rules), "function": _function(bench, path, rules)}
+    files.write_events(path, events, bench.names, wide=True)
+    forest = bench.forest
+    runs = {"columns": _columns(bench, path, forest, rules), "function": _function(bench, path, forest, rules)}
     found: dict[str, Any] = {"rules": len(rules), "events": events.count, "scaled_to": spec.expressions}
     totals = set()
     for name, run in runs.items():
@@ -113,8 +115,8 @@ def today(bench: Bench) -> dict[str, Any]:
     return found | {"matches": totals.pop()}
 
 
-def _columns(bench: Bench, path: str, rules: np.ndarray) -> Callable[[], int]:
-    conditions = texts.texts(bench.forest, texts.SPARK, rules)
+def _columns(bench: Bench, path: str, forest: Forest, rules: np.ndarray) -> Callable[[], int]:
+    conditions = texts.texts(forest, texts.SPARK, rules)
 
     def run() -> int:
         from pyspark.sql import functions as F
@@ -125,8 +127,8 @@ def _columns(bench: Bench, path: str, rules: np.ndarray) -> Callable[[], int]:
     return run
 
 
-def _function(bench: Bench, path: str, rules: np.ndarray) -> Callable[[], int]:
-    sources = python_rules(bench.forest, rules)
+def _function(bench: Bench, path: str, forest: Forest, rules: np.ndarray) -> Callable[[], int]:
+    sources = python_rules(forest, rules)
 
     def run() -> int:
         from pyspark.sql import functions as F

@@ -3,75 +3,32 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from banyan.bench.cells import Point, cell, figure, having, is_sweep, named, spread, table
 from banyan.bench.plan import SWEEPS, sweep_point
 from banyan.bench.plots import bars, lines, short
-
-Point = dict[str, Any]
-
-
-def _figure(point: Point, part: str, *keys: str) -> Any:
-    """A figure of a point, None where it was not measured."""
-    found = point["figures"].get(part)
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
-
-
-def _cell(value: Any, digits: int = 0) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.{digits}f}" if isinstance(value, (int, float)) else html.escape(str(value))
-
-
-def _spread(found: dict[str, Any] | None, digits: int = 0) -> str:
-    """Median, and below it the extremes of so many runs."""
-    if not found or found["median"] is None:
-        return "-"
-    runs = len(found["runs"])
-    extremes = f"{found['min']:,.{digits}f} to {found['max']:,.{digits}f} in {runs}" if runs > 1 else "one run"
-    return f"{found['median']:,.{digits}f}<br><span class=note>{extremes}</span>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    titles = "".join(f"<th>{html.escape(title)}</th>" for title in head)
-    return f"<div class=wide><table><tr>{titles}</tr>{body}</table></div>" if body else ""
-
-
-def _with(points: Sequence[Point], part: str, key: str | None = None) -> list[Point]:
-    return [p for p in points if part in p["figures"] and (key is None or _figure(p, part, key) is not None)]
-
-
-def _is_sweep(point: Point) -> bool:
-    return point["spec"]["name"].startswith("sweep-")
-
-
-def _name(point: Point) -> str:
-    return html.escape(point["spec"]["name"])
 
 
 def matching(points: Sequence[Point]) -> str:
     rows = []
-    for point in [p for p in _with(points, "match") if not _is_sweep(p)]:
-        stick = _figure(point, "yardstick", "events_per_s", "median")
-        ratio = _figure(point, "yardstick", "ratio")
+    for point in [p for p in having(points, "match") if not is_sweep(p)]:
+        stick = figure(point, "yardstick", "events_per_s", "median")
+        ratio = figure(point, "yardstick", "ratio")
         rows.append(
             (
-                f"{_name(point)}<br><span class=note>{html.escape(point['told'])}</span>",
-                _cell(point["spec"]["expressions"]),
-                _cell(point["spec"]["events"]),
-                _spread(_figure(point, "match", "events_per_s")),
-                _cell(stick),
+                f"{named(point)}<br><span class=told>{html.escape(point['told'])}</span>",
+                cell(point["spec"]["expressions"]),
+                cell(point["spec"]["events"]),
+                spread(figure(point, "match", "events_per_s")),
+                cell(stick),
                 f"{ratio:.2f} x" if ratio else "-",
-                _cell(_figure(point, "match", "matches_per_event"), 1),
-                "yes" if _figure(point, "yardstick", "agrees") else "-",
+                cell(figure(point, "match", "matches_per_event"), 1),
+                "yes" if figure(point, "yardstick", "agrees") else "-",
             )
         )
     head = ("point", "expressions", "events", "events/s", "C++, events/s", "ratio", "matches/event", "same matches")
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def growth(points: Sequence[Point]) -> str:
@@ -80,7 +37,7 @@ def growth(points: Sequence[Point]) -> str:
     def by(axis: str, part: str, *keys: str) -> list[tuple[float, float]]:
         best: dict[float, tuple[float, float]] = {}
         for point in default:
-            value = _figure(point, part, *keys)
+            value = figure(point, part, *keys)
             if value:
                 size = point["spec"]["expressions"]
                 # Of one size the run with most events counts.
@@ -97,31 +54,44 @@ def growth(points: Sequence[Point]) -> str:
     sizes = [p["spec"]["expressions"] for p in default]
     common = max(set(sizes), key=sizes.count) if sizes else 0
     of_events = [
-        (p["spec"]["events"], _figure(p, "match", "seconds", "median"))
-        for p in _with(default, "match")
+        (p["spec"]["events"], figure(p, "match", "seconds", "median"))
+        for p in having(default, "match")
         if p["spec"]["expressions"] == common
     ]
     if len(of_events) > 1:
         plot += f"<h3>Seconds against events, {common:,} expressions</h3>"
-        plot += lines({"Banyan on Spark": of_events}, "events", "seconds", True, True, size=(900, 280))
+        plot += lines(
+            {"Banyan on Spark": of_events}, "events", "seconds", True, True, sorted(x for x, _ in of_events), (900, 280)
+        )
     return plot
 
 
 def stages(points: Sequence[Point]) -> str:
     rows = {}
-    for point in [p for p in _with(points, "match") if not _is_sweep(p)]:
+    for point in [p for p in having(points, "match") if not is_sweep(p)]:
         events = point["spec"]["events"]
         found = {name: seconds / events * 1e6 for name, seconds in point["figures"]["match"]["stages_s"].items()}
         rows[point["spec"]["name"]] = found
-    table = []
-    for point in _with(points, "match", "shuffled"):
+    moves = []
+    for point in having(points, "match", "shuffled"):
         moved = point["figures"]["match"]["shuffled"]
-        if not _is_sweep(point):
+        if not is_sweep(point):
             cells = (short(moved["shuffle_rows"]), short(moved["shuffle_bytes"]), short(moved["spilled_bytes"]))
-            counted = ", ".join(f"{k} {short(v)}" for k, v in (_figure(point, "match", "counted") or {}).items())
-            table.append((_name(point), *cells, counted or "-"))
+            sets, elements = (figure(point, "yardstick", k) for k in ("sets_combined", "elements_per_event"))
+            work = (short(sets), short(elements * point["spec"]["events"])) if sets else ("-", "-")
+            counted = ", ".join(f"{k} {short(v)}" for k, v in (figure(point, "match", "counted") or {}).items())
+            moves.append((named(point), *cells, *work, counted or "-"))
     plot = bars(rows, "us an event") if rows else ""
-    return plot + _table(("point", "rows shuffled", "bytes shuffled", "bytes spilled", "counted by the match"), table)
+    head = (
+        "point",
+        "rows shuffled",
+        "bytes shuffled",
+        "bytes spilled",
+        "sets combined",
+        "elements",
+        "counted by the match",
+    )
+    return plot + table(head, moves)
 
 
 def sweeps(points: Sequence[Point]) -> str:
@@ -134,11 +104,13 @@ def sweeps(points: Sequence[Point]) -> str:
             continue
         log = sweep.parameter in ("attributes", "values")
         ticks = [value for value, _ in found]
-        speed = {
-            "Banyan": [(v, _figure(p, "match", "events_per_s", "median")) for v, p in found],
-            "C++": [(v, _figure(p, "yardstick", "events_per_s", "median")) for v, p in found],
-        }
-        cost = [(v, _figure(p, "yardstick", "ns_per_element")) for v, p in found]
+        speed: dict[str, list[tuple[float, float]]] = {}
+        for value, point in found:
+            size = short(point["spec"]["expressions"])
+            for name, part in (("Banyan", "match"), ("C++", "yardstick")):
+                speed_of = figure(point, part, "events_per_s", "median")
+                speed.setdefault(f"{name}, {size} expressions", []).append((value, speed_of))
+        cost = [(v, figure(p, "yardstick", "ns_per_element")) for v, p in found]
         size = 460, 300
         out.append(f"<h3>{sweep.title}</h3><div class=pair>")
         out.append(lines(speed, sweep.title, "events/s", log, True, ticks, size))
@@ -146,8 +118,6 @@ def sweeps(points: Sequence[Point]) -> str:
         known = [value for _, value in cost if value]
         steps = [max(a, b) / min(a, b) for a, b in zip(known, known[1:])]
         told = f"Between neighbours the cost differs at most {max(steps):.1f} x. " if steps else ""
-        if sweep.few_from is not None:
-            told += f"From {sweep.few_from:g} on with a tenth of the expressions. "
         # A group may hold the default point, which stands for all sweeps.
         group = next((p["spec"]["group"] for v, p in found if p["spec"]["name"] != "sweep-default"), "")
         out.append(f"<p class=note>{told}<code>banyan bench --full --groups {group}</code></p>")
@@ -156,18 +126,18 @@ def sweeps(points: Sequence[Point]) -> str:
 
 def building(points: Sequence[Point]) -> str:
     rows = []
-    for point in [p for p in _with(points, "build") if not _is_sweep(p)]:
+    for point in [p for p in having(points, "build") if not is_sweep(p) and not figure(p, "build", "taken_over")]:
         build = point["figures"]["build"]
         steps = ", ".join(f"{name} {seconds:.1f}" for name, seconds in build["steps_s"].items())
         rows.append(
             (
-                f"{_name(point)}<br><span class=note>{html.escape(steps)}</span>",
-                _cell(point["spec"]["expressions"]),
-                _cell(build["seconds"], 1),
-                _cell(build["optimize_s"], 1),
-                _cell(build["bytes_per_expression"], 0),
-                _cell(build["bytes"]["texts"] / point["spec"]["expressions"], 0),
-                *(_cell(build["stats"].get(name)) for name in ("predicates", "nodes", "edges")),
+                f"{named(point)}<br><span class=told>{html.escape(steps)}</span>",
+                cell(point["spec"]["expressions"]),
+                cell(build["seconds"], 1),
+                cell(build["optimize_s"], 1),
+                cell(build["bytes_per_expression"], 0),
+                cell(build["bytes"]["texts"] / point["spec"]["expressions"], 0),
+                *(cell(build["stats"].get(name)) for name in ("predicates", "nodes", "edges")),
             )
         )
     head = (
@@ -182,88 +152,88 @@ def building(points: Sequence[Point]) -> str:
         "edges",
     )
     parsing = [
-        (_name(p), _cell(_figure(p, "parse", "parse_us"), 1), _cell(_figure(p, "parse", "canonical_us"), 1))
-        for p in _with(points, "parse")
+        (named(p), cell(figure(p, "parse", "parse_us"), 1), cell(figure(p, "parse", "canonical_us"), 1))
+        for p in having(points, "parse")
     ]
     head_of_parsing = ("point", "parse, us an expression, one core", "canonical form, us more")
-    return _table(head, rows) + _table(head_of_parsing, parsing)
+    return table(head, rows) + table(head_of_parsing, parsing)
 
 
 def small_changes(points: Sequence[Point]) -> str:
     rows = []
-    for point in _with(points, "changes"):
+    for point in having(points, "changes"):
         for name, found in point["figures"]["changes"].items():
-            build = _figure(point, "build", "seconds")
+            build = figure(point, "build", "seconds")
             share = f"{found['seconds'] / build:.2f}" if build else "-"
-            cells = (_cell(found["seconds"], 1), share, _cell(found["bytes_written"] / 1e6, 1))
-            rows.append((f"{_name(point)}: {name} {found['expressions']:,}", *cells))
-    return _table(("point", "seconds", "of the build", "MB written"), rows)
+            cells = (cell(found["seconds"], 1), share, cell(found["bytes_written"] / 1e6, 1))
+            rows.append((f"{named(point)}: {name} {found['expressions']:,}", *cells))
+    return table(("point", "seconds", "of the build", "MB written"), rows)
 
 
 def written_pairs(points: Sequence[Point]) -> str:
     rows = []
-    for point in _with(points, "pairs"):
+    for point in having(points, "pairs"):
         found = point["figures"]["pairs"]
         rows.append(
             (
-                _name(point) + (f", {html.escape(found['where'])}" if found["where"] else ""),
-                _cell(found["events"]),
-                _cell(found["rows"]),
-                _spread(found["rows_per_s"]),
-                _spread(found["plain_rows_per_s"]),
-                _cell(found["share_of_plain"], 2),
+                named(point) + (f", {html.escape(found['where'])}" if found["where"] else ""),
+                cell(found["events"]),
+                cell(found["rows"]),
+                spread(found["rows_per_s"]),
+                spread(found["plain_rows_per_s"]),
+                cell(found["share_of_plain"], 2),
             )
         )
-    return _table(("point", "events", "rows", "rows/s", "plain table, rows/s", "share"), rows)
+    return table(("point", "events", "rows", "rows/s", "plain table, rows/s", "share"), rows)
 
 
 def ways_of_today(points: Sequence[Point]) -> str:
     rows = []
     names = {"columns": "all rules as columns of one query", "function": "a Python function per row over all rules"}
-    for point in _with(points, "today"):
+    for point in having(points, "today"):
         found = point["figures"]["today"]
-        ours = _figure(point, "match", "events_per_s", "median")
+        ours = figure(point, "match", "events_per_s", "median")
         for name, title in names.items():
             scaled = found[name]["events_per_s_scaled"]
             sample = f"{found['rules']:,} rules, {found['events']:,} events"
             factor = f"{ours / scaled:,.0f} x" if ours and scaled else "-"
             rows.append(
-                (f"{_name(point)}: {title}", sample, _spread(found[name]["seconds"], 2), _cell(scaled, 1), factor)
+                (f"{named(point)}: {title}", sample, spread(found[name]["seconds"], 2), cell(scaled, 1), factor)
             )
-    return _table(("point", "sample", "seconds", "events/s, scaled", "Banyan is faster by"), rows)
+    return table(("point", "sample", "seconds", "events/s, scaled", "Banyan is faster by"), rows)
 
 
 def deep_rules(points: Sequence[Point]) -> str:
     rows = []
-    for point in _with(points, "deep"):
+    for point in having(points, "deep"):
         found = point["figures"]["deep"]
-        cells = (_spread(found["without_s"], 2), _spread(found["with_s"], 2), f"{found['ratio']:.2f} x")
-        rows.append((_name(point), _cell(found["events"]), *cells))
-    return _table(("point", "events", "without them, s", "with them, s", "ratio"), rows)
+        cells = (spread(found["without_s"], 2), spread(found["with_s"], 2), f"{found['ratio']:.2f} x")
+        rows.append((named(point), cell(found["events"]), *cells))
+    return table(("point", "events", "without them, s", "with them, s", "ratio"), rows)
 
 
 def memory(points: Sequence[Point]) -> str:
     rows = []
     for point in points:
         peak = point["memory_bytes"].get("peak", {})
-        if peak.get("all") and not _is_sweep(point):
-            cells = [_cell(peak[kind] / 1e9, 2) for kind in ("driver", "jvm", "workers", "all")]
-            rows.append((_name(point), *cells))
-    return _table(("point", "driver, GB", "JVM, GB", "Python workers, GB", "all at once, GB"), rows)
+        if peak.get("all") and not is_sweep(point):
+            cells = [cell(peak[kind] / 1e9, 2) for kind in ("driver", "jvm", "workers", "all")]
+            rows.append((named(point), *cells))
+    return table(("point", "driver, GB", "JVM, GB", "Python workers, GB", "all at once, GB"), rows)
 
 
 def commands(points: Sequence[Point]) -> str:
-    rows = [(_name(p), f"<code>{html.escape(p['command'])}</code>") for p in points if not _is_sweep(p)]
-    return _table(("point", "command that measures it alone"), rows)
+    rows = [(named(p), f"<code>{html.escape(p['command'])}</code>") for p in points if not is_sweep(p)]
+    return table(("point", "command that measures it alone"), rows)
 
 
 def failures(points: Sequence[Point]) -> str:
     rows = [
-        (_name(p), html.escape(part), f"<span class=failed>{html.escape(why)}</span>")
+        (named(p), html.escape(part), f"<span class=failed>{html.escape(why)}</span>")
         for p in points
         for part, why in p["failed"].items()
     ]
-    return _table(("point", "part", "why"), rows)
+    return table(("point", "part", "why"), rows)
 
 
 ALL: tuple[tuple[str, str, Callable[[Sequence[Point]], str]], ...] = (
@@ -281,7 +251,8 @@ ALL: tuple[tuple[str, str, Callable[[Sequence[Point]], str]], ...] = (
     ),
     (
         "Cost per stage",
-        "Microseconds an event, medians; what is shuffled by the last run. Points differ in their numbers of events.",
+        "Microseconds an event, medians; what the last run shuffled. Sets combined, and the elements in them: the work "
+        "of a match by sets (a set for each edge whose child some event satisfies), as the yardstick counts it.",
         stages,
     ),
     (

@@ -20,13 +20,15 @@ _FLAGS = ("-O3", "-march=native", "-std=c++17")
 
 
 class Measured(NamedTuple):
-    """`work`: the children that are true, summed over edges and events; `edges`: those of the tree it ran on."""
+    """`work`: the children that are true, summed over edges and events: the elements of the sets that a match by sets
+    has to combine. `sets`: how many sets those are, all events taken together. `edges`: of the tree it ran on."""
 
     events: int
     seconds: list[float]
     matches: int
     visits: int
     work: int
+    sets: int
     edges: int
 
     @property
@@ -79,5 +81,6 @@ def measure(forest: Forest, events: Events, runs: int = 3, folder: str | None = 
         lines[0]["matches"],
         lines[0]["visits"],
         last["work"],
+        last["sets"],
         last["edges"],
     )

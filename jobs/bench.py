@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
     arguments.add_quiet(parser)
     given = parser.parse_args(argv)
 
-    from banyan.bench import choose, run
+    from banyan.bench import choose, plan, run
     from banyan.bench.point import PARTS
     from banyan.progress import to_stderr
 
@@ -71,6 +71,7 @@ def main(argv: list[str]) -> int:
         return 0
     specs = choose.points(given, only)
     say = None if given.quiet else to_stderr
-    failed = run.run(specs, given.out, given.full and not given.again, say)
+    shown = plan.full() if given.full else None
+    failed = run.run(specs, given.out, given.full and not given.again, say, shown)
     print(f"{os.path.join(given.out, 'bench.json')}\n{os.path.join(given.out, 'bench.html')}")
     return 1 if failed else 0

@@ -194,9 +194,11 @@ def done(out: str, spec: Spec) -> dict[str, Any] | None:
     try:
         with open(path_of(out, spec), encoding="utf-8") as file:
             found = json.load(file)
-    except (OSError, ValueError):
+        same = Spec.from_json(found["spec"]) == spec
+    except (OSError, ValueError, KeyError, TypeError):
+        # Not there, cut short, or of another Banyan.
         return None
-    return found if Spec.from_json(found["spec"]) == spec and not found["failed"] else None
+    return found if same and not found["failed"] else None
 
 
 def machine(spark: SparkSession | None = None) -> dict[str, Any]:

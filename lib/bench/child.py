@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sys
 import tempfile
+import warnings
 
 from banyan.bench.bench import run_group
 from banyan.bench.point import Spec
@@ -18,6 +20,10 @@ _WITHOUT_SPARK = {"parse"}
 
 def main(argv: list[str]) -> int:
     out, quiet = argv[0], "--quiet" in argv[1:]
+    # Ended by its parent it leaves as after an error: without temporary folders.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Workloads have rules of attributes that a few events lack, on purpose.
+    warnings.simplefilter("ignore")
     specs = [Spec.from_json(given) for given in json.load(sys.stdin)]
     warehouse = tempfile.mkdtemp(prefix="banyan-warehouse-")
     spark = None
@@ -27,6 +33,8 @@ def main(argv: list[str]) -> int:
 
             spark = banyan.session("banyan-bench", **{"spark.sql.warehouse.dir": warehouse})
         run_group(spark, specs, out, None if quiet else to_stderr)
+    except KeyboardInterrupt:
+        return 130
     except BanyanError as error:
         to_stderr(f"banyan: {error}")
         return 1

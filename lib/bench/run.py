@@ -17,8 +17,18 @@ from banyan.bench.bench import done, machine, path_of, save
 from banyan.bench.point import Spec
 
 
-def run(specs: list[Spec], out: str, resume: bool, say: Callable[[str], None] | None) -> int:
-    """Measure the points; write `out`/bench.json and bench.html. How many points have failed parts."""
+def run(
+    specs: list[Spec],
+    out: str,
+    resume: bool,
+    say: Callable[[str], None] | None,
+    shown: list[Spec] | None = None,
+) -> int:
+    """Measure the points; write `out`/bench.json and bench.html. How many points have failed parts.
+
+    shown: the points of the report, these and those that earlier runs have left; only these unless given.
+    """
+    shown = shown or specs
     os.makedirs(out, exist_ok=True)
     start, total = time.monotonic(), len(specs)
     left = [spec for spec in specs if not (resume and done(out, spec))]
@@ -36,12 +46,13 @@ def run(specs: list[Spec], out: str, resume: bool, say: Callable[[str], None] | 
             if missing:
                 save(out, missing[0], _died(missing[0], code))
             pending = missing[1:]
-        report.write(out, specs)
+        report.write(out, shown)
         if say:
             ready = sum(os.path.exists(path_of(out, spec)) for spec in specs)
             say(f"{ready} of {total} points, {(time.monotonic() - start) / 60:.0f} min; report: {out}/bench.html")
-    points = report.write(out, specs)
-    return sum(1 for point in points if point["failed"])
+    names = {spec.name for spec in specs}
+    points = report.write(out, shown)
+    return sum(1 for point in points if point["failed"] and point["spec"]["name"] in names)
 
 
 def _process(specs: list[Spec], out: str, quiet: bool) -> int:

@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -61,7 +62,7 @@ def live_bytes(index: Index) -> dict[str, int]:
     """Bytes of the files that the head needs, table by table; the texts of the expressions apart from their table."""
     found = {"texts": 0}
     for table in PINNED:
-        files = [path.removeprefix("file://").removeprefix("file:") for path in index.table(table).inputFiles()]
+        files = [unquote(urlparse(path).path) for path in index.table(table).inputFiles()]
         found[table] = sum(os.path.getsize(file) for file in files)
         if table == "expressions":
             for file in files:

@@ -60,7 +60,7 @@ def test_the_spread_keeps_the_order_of_runs():
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
 def test_memory_of_a_child_is_seen():
     with memory.peaks() as peak:
-        code = "held = bytearray(200_000_000); import time; time.sleep(1.2)"
+        code = "held = bytearray(200_000_000); import time; time.sleep(0.8)"
         subprocess.run([sys.executable, "-c", code], check=True)
     assert peak["other"] > 200_000_000 and peak["all"] > peak["driver"] > 10_000_000
 

@@ -16,7 +16,7 @@ VARIANTS = [
     ("default", {}),
     ("abe", {}),
     ("abe", {"depth": 1}),
-    ("abe", {"depth": 5, "attributes": 25, "values": 3}),
+    ("abe", {"depth": 4, "attributes": 25, "values": 3}),
     ("be", {"operators": "high"}),
     ("opindex", {"attributes": 70, "values": 200, "clauses": 3, "text": 0.4}),
     ("contracts", {}),

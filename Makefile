@@ -49,8 +49,8 @@ test-faults: $(STAMP) ## Writers killed at every point between commits, and at r
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
-bench: $(STAMP) ## The benchmark
-	@$(BIN)/python -m banyan.bench
+bench: $(STAMP) ## The benchmark, short form (under 10 minutes); all of it: banyan bench --full
+	@$(BIN)/banyan bench
 
 lint: $(STAMP) ## Check style and format
 	@$(BIN)/ruff check .

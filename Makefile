@@ -49,10 +49,10 @@ test-faults: $(STAMP) ## Writers killed at every point between commits, and at r
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
-test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about an hour)
+test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a quarter of an hour)
 	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not stream"
 
-test-stream: $(STAMP) ## Streams killed at every point (about half an hour)
+test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
 	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k stream
 
 bench: $(STAMP) ## The benchmark

@@ -49,7 +49,9 @@ def writer_of(spark: SparkSession, checkpoint: str) -> str:
     path = f"{checkpoint.rstrip('/')}/{_WRITER}"
     try:
         found = spark.read.text(path).collect()
-    except AnalysisException:
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
         found = []
     if not found:
         spark.createDataFrame([(f"banyan-{uuid.uuid4().hex}",)], "value string").write.mode("overwrite").text(path)

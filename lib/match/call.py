@@ -99,7 +99,9 @@ class Matcher:
                 if target is None:
                     return found
                 table = target.append(found, 0)
+                # A stream does this for weeks.
                 scratch.release()
+                self._scratch.remove(scratch)
                 return table
         except BaseException:
             # Whatever went wrong, Ctrl-C included: nothing of this match stays behind.

@@ -36,12 +36,12 @@ RULES = {
 }
 LATER = {"odd": "x IN (1, 3)"}
 COMMITS = 4
-MATCHES = [f"{when} {what} {n}" for what in ("plan", "append", "batch") for when in ("before", "after") for n in (1, 3)]
-STREAMS = [f"{when} append {n}" for when in ("before", "after") for n in (1, 2, 4)]
+MATCHES = [f"{when} {what}" for what in ("plan 1", "append 1", "append 3", "batch 3") for when in ("before", "after")]
+STREAMS = [f"{when} append {n}" for n in (1, 2, 4) for when in ("before", "after")]
 FOLLOWS = [f"{when} {what} 1" for what in ("plan", "replace", "remove") for when in ("before", "after")]
 
 
-def at_random(kind, longest, count=6):
+def at_random(kind, longest, count=2):
     return [f"{Random(f'{kind}{i}').uniform(0.5, longest):.2f}" for i in range(count)]
 
 
@@ -75,7 +75,7 @@ def world(spark, tmp_path_factory):
             "id AS event_id",
             "cast(id % 5 AS int) x",
             "cast(id % 3 AS int) y",
-            "element_at(array('ab', 'b', NULL), id % 3 + 1) s",
+            "element_at(array('ab', 'b', NULL), cast(id % 3 AS int) + 1) s",
         )
         rows.write.format("delta").mode("append").save(f"{folder}/events")
     return folder
@@ -117,7 +117,10 @@ def appends(spark, path):
 
 
 MATCH_KILLS = [("match", "after append 2")]
-MATCH_KILLS_ALL = [(kind, point) for kind in ("match", "snapshot") for point in MATCHES + at_random(kind, 12)]
+MATCH_KILLS_ALL = [
+    *(("match", point) for point in MATCHES + at_random("match", 12)),
+    *(("snapshot", point) for point in ("before append 2", "after append 2")),
+]
 
 
 @pytest.mark.parametrize(("kind", "point"), chosen("jobs", MATCH_KILLS, MATCH_KILLS_ALL))
@@ -143,7 +146,10 @@ def test_a_killed_match_goes_on_at_the_batch_it_was_in(spark, folder, tmp_path, 
 
 
 STREAM_KILLS = [("stream", "after append 2")]
-STREAM_KILLS_ALL = [(kind, point) for kind in ("stream", "pinned") for point in STREAMS + at_random(kind, 15)]
+STREAM_KILLS_ALL = [
+    *(("stream", point) for point in STREAMS + at_random("stream", 15)),
+    *(("pinned", point) for point in ("before append 2", "after append 2")),
+]
 
 
 @pytest.mark.parametrize(("kind", "point"), chosen("stream", STREAM_KILLS, STREAM_KILLS_ALL))
@@ -296,8 +302,8 @@ def test_an_index_that_follows_equals_its_table_after_any_history(spark, table, 
                         f"DELETE FROM {name} WHERE expression_id = '{key}'",
                         f"UPDATE {name} SET expression = 'x = {rng.randint(1, 99)}' WHERE expression_id = '{key}'",
                         f"UPDATE {name} SET expression_id = '{other}' WHERE expression_id = '{key}' AND {not there}",
-                        f"MERGE INTO {name} t USING (SELECT '{key}' k) s ON t.expression_id = s.k WHEN MATCHED THEN DELETE "
-                        f"WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'y = {turn}', 'm')",
+                        f"MERGE INTO {name} t USING (SELECT '{key}' k) s ON t.expression_id = s.k "
+                        f"WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'y = {turn}', 'm')",
                     ]
                 )
             )

@@ -50,10 +50,10 @@ test-races: $(STAMP) ## Three processes with nine writers on one index (about te
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
 test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a quarter of an hour)
-	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not stream"
+	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not killed_stream"
 
 test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
-	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k stream
+	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream
 
 bench: $(STAMP) ## The benchmark
 	@$(BIN)/python -m banyan.bench

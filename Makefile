@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races bench lint format clean
+.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -48,6 +48,12 @@ test-faults: $(STAMP) ## Writers killed at every point between commits, and at r
 
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
+
+test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a quarter of an hour)
+	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not killed_stream"
+
+test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
+	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream
 
 bench: $(STAMP) ## The benchmark, short form (under 10 minutes); all of it: banyan bench --full
 	@$(BIN)/banyan bench

@@ -63,6 +63,12 @@ def add_version(to: argparse.ArgumentParser) -> None:
     which.add_argument("--timestamp", metavar="T", help="the index as it was at a time: '2025-01-31 12:00:00'")
 
 
+def add_runs(to: argparse.ArgumentParser, default: str) -> None:
+    """Where a scheduled job remembers what it has done."""
+    to.add_argument("--runs", metavar="TABLE", help=f"Delta table that remembers what was done (default: {default})")
+    to.add_argument("--job", metavar="NAME", help="name in that table (default: from what is read and written)")
+
+
 def add_quiet(to: argparse.ArgumentParser) -> None:
     to.add_argument("--quiet", action="store_true", help="no progress on stderr")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 
 from banyan.jobs import arguments, files, running
@@ -13,21 +14,25 @@ banyan build segments.csv ./segments --id name --expression condition --time-zon
 """
 
 
-def main(argv: list[str]) -> int:
-    parser = arguments.parser(
+def parser() -> argparse.ArgumentParser:
+    made = arguments.parser(
         "build",
         "Make an index from a file of rules: one row per rule, with an id, an expression such as\n"
         "\"age >= 18 AND country IN ('DE', 'FR')\", and any columns of yours (tenant, priority, ...),\n"
         "which are kept and can filter a match. The index appears when it is whole.",
         _EXAMPLES,
     )
-    arguments.add_rules(parser)
-    arguments.add_index(parser)
-    parser.add_argument("--replace", action="store_true", help="replace the index that is there, all versions of it")
-    arguments.add_on_error(parser)
-    arguments.add_reading(parser)
-    arguments.add_quiet(parser)
-    given = parser.parse_args(argv)
+    arguments.add_rules(made)
+    arguments.add_index(made)
+    made.add_argument("--replace", action="store_true", help="replace the index that is there, all versions of it")
+    arguments.add_on_error(made)
+    arguments.add_reading(made)
+    arguments.add_quiet(made)
+    return made
+
+
+def main(argv: list[str]) -> int:
+    given = parser().parse_args(argv)
 
     spark = running.started()
     running.check_place(spark, given.index)

@@ -32,6 +32,9 @@ COMMANDS = {
     "restore": "go back to an earlier version: a new version",
     "forget": "take old versions off the list",
     "vacuum": "remove files that no version needs",
+    "match-new": "match what is new in a Delta table since the last run, exactly once",
+    "follow": "keep an index in step with a Delta table of rules",
+    "maintain": "optimize, forget and vacuum in one, for a job at night",
     "optimize": "compact an index that many changes have scattered",
     "stats": "the size of an index, and how much its rules share",
     "bench": "how fast it is on this machine, beside the ways of others",
@@ -54,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
     command, rest = _command(argv)
-    job = importlib.import_module(f"banyan.jobs.{command}")
+    job = importlib.import_module(f"banyan.jobs.{command.replace('-', '_')}")
     try:
         with _warnings_as_lines(), _terminated_as_exit():
             return job.main(rest) or 0

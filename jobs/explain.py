@@ -65,9 +65,10 @@ def _event(text: str) -> dict[str, Any]:
 
 def _row(spark: SparkSession, given: argparse.Namespace) -> dict[str, Any]:
     from banyan.explain.event import event_of
+    from banyan.store.rules import check_column
 
     events = files.read(spark, given.events, infer=True)
-    files.check_column(events, given.id, given.events, "--id")
+    check_column(events, given.id, given.events, "--id")
     rows = events.where(_is(events.schema[given.id], given.event_id)).limit(2).collect()
     if len(rows) != 1:
         number = "no row" if not rows else "more than one row"

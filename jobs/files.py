@@ -26,8 +26,9 @@ def format_of(name: str) -> str | None:
     return FORMATS.get(Path(name.removesuffix(".gz").removesuffix(".bz2")).suffix.lower())
 
 
-def read(spark: SparkSession, name: str, infer: bool = False) -> DataFrame:
-    """The rows of a file, a Delta folder or a table. infer: types of csv columns from their values, else all text."""
+def read(spark: SparkSession, name: str, infer: bool = False, schema: T.StructType | None = None) -> DataFrame:
+    """The rows of a file, a Delta folder or a table. infer: types of csv columns from their values, else all text;
+    schema: that of a JSON file, instead of what its values say."""
     is_local = not any(mark in name for mark in _SPARK_PATH)
     # Absolute, because the folder that Spark was started in need not be ours.
     path = os.path.abspath(name) if is_local else name
@@ -40,7 +41,7 @@ def read(spark: SparkSession, name: str, infer: bool = False) -> DataFrame:
         raise ArgumentError(f"there is no file {name}{_near(name)}")
     if kind == "csv":
         return spark.read.options(**_CSV, inferSchema=infer).csv(path)
-    return _json(spark, path, is_local) if kind == "json" else spark.read.parquet(path)
+    return _json(spark, path, is_local, schema) if kind == "json" else spark.read.parquet(path)
 
 
 def _table(spark: SparkSession, name: str) -> DataFrame:
@@ -54,8 +55,8 @@ def _table(spark: SparkSession, name: str) -> DataFrame:
     return spark.table(name)
 
 
-def _json(spark: SparkSession, name: str, is_local: bool) -> DataFrame:
-    frame = spark.read.option("multiLine", is_local and _is_array(name)).json(name)
+def _json(spark: SparkSession, name: str, is_local: bool, schema: T.StructType | None) -> DataFrame:
+    frame = spark.read.option("multiLine", is_local and _is_array(name)).json(name, schema=schema)
     if "_corrupt_record" in frame.columns:
         raise ArgumentError(f'{name} has lines that are not JSON; each line is one object, as in {{"age": 31}}')
     return frame
@@ -80,14 +81,19 @@ def _near(name: str) -> str:
 
 
 def read_rules(spark: SparkSession, name: str, id: str, expression: str) -> DataFrame:
-    """Rules with their columns under the names that an index wants."""
+    """Rules with their columns under the names that an index wants, JSON trees as text."""
+    from pyspark.sql import types as T
+
+    from banyan.store.rules import as_rules
+
     rules = read(spark, name)
-    renamed = {id: "expression_id", expression: "expression"}
-    for column, target in renamed.items():
-        check_column(rules, column, name, {"expression_id": "--id", "expression": "--expression"}[target])
-        if column != target and target in rules.columns:
-            raise ArgumentError(f"{name} has a column {target} beside {column}; rename one of them")
-    return rules.withColumnsRenamed(renamed)
+    if format_of(name) == "json" and expression in rules.columns:
+        kind = rules.schema[expression].dataType
+        if not isinstance(kind, T.StringType):
+            # Trees inside of the lines: read as their text, because as columns 18 and "DE" would be of one type.
+            fields = [T.StructField(f.name, T.StringType()) if f.name == expression else f for f in rules.schema]
+            rules = read(spark, name, schema=T.StructType(fields))
+    return as_rules(rules, id, expression, name)
 
 
 def with_ids_as(rules: DataFrame, kind: T.DataType, name: str) -> DataFrame:
@@ -101,16 +107,6 @@ def with_ids_as(rules: DataFrame, kind: T.DataType, name: str) -> DataFrame:
     if wrong is not None:
         raise ArgumentError(f"{name} has the id {wrong[0]!r}; the ids of this index are {kind.simpleString()}")
     return rules.withColumn("expression_id", cast)
-
-
-def check_column(frame: DataFrame, column: str, name: str, option: str) -> None:
-    """Raises if the rows have no such column; names the nearest, and the option that would name another."""
-    if column in frame.columns:
-        return
-    near = difflib.get_close_matches(column.lower(), [one.lower() for one in frame.columns], 1)
-    hint = next((f"; did you mean {one}?" for one in frame.columns if near and one.lower() == near[0]), "")
-    shown = ", ".join(frame.columns[:20]) + (", ..." if len(frame.columns) > 20 else "")
-    raise ArgumentError(f"{name} has no column {column!r}{hint}\n  It has {shown}; {option} names another one.")
 
 
 def check_new(name: str, overwrite: bool) -> None:

@@ -38,6 +38,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--attribute", metavar="COL", help="long form: column with the name of the attribute")
     parser.add_argument("--value", metavar="COL", help="long form: column with the value")
+    parser.add_argument("--unpack", metavar="COL", help="column of JSON text or VARIANT whose keys are attributes")
     parser.add_argument(
         "--output",
         choices=("pairs", "counts", "arrays"),
@@ -68,13 +69,17 @@ def main(argv: list[str]) -> int:
         files.check_new(given.into, given.overwrite)
 
     spark = running.started()
+    from banyan.store.rules import check_column
+
     index = running.opened(spark, given)
     if given.into and not kind:
         running.check_place(spark, given.into)
     events = files.read(spark, given.events, infer=True)
-    for column, option in ((given.id, "--id"), (given.attribute, "--attribute"), (given.value, "--value")):
-        if column is not None:
-            files.check_column(events, column, given.events, option)
+    for option in ("id", "attribute", "value", "unpack"):
+        if getattr(given, option) is not None:
+            check_column(events, getattr(given, option), given.events, f"--{option}")
+    if given.unpack is not None:
+        events = index.unpack(events, given.unpack)
     start = time.monotonic()
     try:
         found = _match(index, events, given, None if kind else given.into)

@@ -33,12 +33,14 @@ def main(argv: list[str]) -> int:
     given = parser.parse_args(argv)
 
     spark = running.started()
+    from banyan.store.rules import check_column
+
     index = running.opened(spark, given)
     if given.file is None:
         ids = spark.createDataFrame([(i,) for i in given.ids], "expression_id string")
     else:
         ids = files.read(spark, given.file)
-        files.check_column(ids, given.id, given.file, "--id")
+        check_column(ids, given.id, given.file, "--id")
         ids = ids.select(ids[given.id].alias("expression_id"))
     ids = files.with_ids_as(ids, index.expressions().schema["expression_id"].dataType, given.file or "--ids")
     steps = running.steps(given.quiet)

@@ -18,10 +18,11 @@ class ArgumentError(BanyanError, ValueError):
 class ExpressionError(BanyanError, ValueError):
     """An expression cannot be read.
 
-    `position` counts characters from 0 in `text`; `reason` is one sentence without the position.
+    `position` counts characters from 0 in `text`; `reason` is one sentence without the position. Both are left out
+    where the reason itself names the place.
     """
 
-    def __init__(self, reason: str, text: str = "", position: int = 0):
+    def __init__(self, reason: str, text: str = "", position: int | None = 0):
         self.reason = reason
         self.text = text
         self.position = position
@@ -57,6 +58,10 @@ class RulesError(BanyanError, ValueError):
 
 class EventsError(BanyanError, ValueError):
     """The events handed to a match cannot be used: ids missing or repeated, columns not there."""
+
+
+class SourceError(BanyanError, ValueError):
+    """A table that a job follows is not there, or cannot say what changed in it."""
 
 
 class IndexNotFound(BanyanError, LookupError):

@@ -10,16 +10,19 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
 
 from banyan.build import change
 from banyan.columns import EXPRESSION_ID
 from banyan.errors import ArgumentError, IndexExists
 from banyan.match.call import Matcher
+from banyan.match.target import Target
+from banyan.match.unpack import unpacked
 from banyan.progress import Steps
 from banyan.store import history, versions
 from banyan.store.lock import locked
 from banyan.store.settings import IndexSettings
-from banyan.store.tables import PINNED, VERSIONS, Place
+from banyan.store.tables import PINNED, RUNS, VERSIONS, Place
 from banyan.store.versions import Version
 
 
@@ -81,11 +84,11 @@ class Index:
         versions.require(place)
         with locked(place.lock_folder):
             if place.lock_folder is not None:
-                for table in (VERSIONS, *PINNED):
+                for table in (VERSIONS, *PINNED, RUNS):
                     shutil.rmtree(f"{place.where}/{table}", ignore_errors=True)
             else:
                 # `versions` first: without it there is no index.
-                for table in (VERSIONS, *PINNED):
+                for table in (VERSIONS, *PINNED, *([RUNS] if place.exists(RUNS) else [])):
                     spark.sql(
                         f"DELETE FROM {place.name(table)}"
                         if place.is_folder
@@ -105,6 +108,11 @@ class Index:
     @property
     def version(self) -> int:
         return self._version.version
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it was opened at a version or a time, and so stays there."""
+        return self._pinned
 
     @property
     def settings(self) -> IndexSettings:
@@ -237,7 +245,7 @@ class Index:
         where: str | Column | None = None,
         keep: list[str] | None = None,
         zeros: bool = False,
-        into: str | None = None,
+        into: str | Target | None = None,
         batch_size: int | None = None,
         steps: Steps | None = None,
         progress: bool | None = None,
@@ -268,6 +276,39 @@ class Index:
             steps or Steps(),
             progress,
         )
+
+    def match_stream(
+        self,
+        events: DataFrame,
+        checkpoint: str,
+        into: str,
+        id: str = "event_id",
+        trigger: dict[str, Any] | None = None,
+        unpack: str | None = None,
+        **options: Any,
+    ) -> StreamingQuery:
+        """Match a stream of events into a Delta folder or table, each micro-batch exactly once across restarts.
+
+        An index opened at a version matches against that one; else each batch begins with the newest version.
+        trigger: as of writeStream.trigger, such as {"availableNow": True}. unpack: a column of JSON text or VARIANT
+            whose keys are attributes. options: as of `match`.
+        """
+        from banyan.follow.stream import match_stream
+
+        return match_stream(self, events, checkpoint, into, id, trigger, unpack, options)
+
+    def unpack(self, events: DataFrame, column: str) -> DataFrame:
+        """The events with the keys of a column of JSON text or VARIANT as attributes, as far as the rules use them."""
+        used = [row[0] for row in self.table("predicates").select("attribute").distinct().collect()]
+        return unpacked(events, column, used, self.settings.case_sensitive)
+
+    def refresh(self) -> int:
+        """Move on to the newest version, if it is not open at one that was asked for. The version."""
+        if not self._pinned:
+            newest = versions.find(self._place)
+            if newest.version != self.version:
+                self._moved(newest)
+        return self.version
 
     def explain(self, event: dict[str, Any], expression_id: Any) -> str:
         """Why an event satisfies an expression or not: its tree, with the value and the outcome at each node."""

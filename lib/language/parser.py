@@ -8,6 +8,7 @@ Binding, loosest first: OR, then XOR / XNOR from left to right, then AND, then N
 from __future__ import annotations
 
 from banyan.errors import ExpressionError
+from banyan.language.json_tree import is_json, json_tree
 from banyan.language.literals import Literal, has_half_characters
 from banyan.language.memory import Memory
 from banyan.language.operands import NOT_ONLY_NAMES, Again
@@ -42,6 +43,8 @@ def parse(text: str, settings: Settings = DEFAULT, warnings: list[str] | None = 
             f"The expression has {len(text)} characters, more than {settings.max_length}; "
             f"raise the setting max_length to allow that"
         )
+    if is_json(text):
+        return json_tree(text, settings)
     source = text
     text = blank_asides(text)
     half = has_half_characters(text)

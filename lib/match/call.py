@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 import warnings
 from collections.abc import Iterable
 from functools import reduce
@@ -17,6 +16,7 @@ from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches, missing, plan
 from banyan.match.run import in_time_zone, run_batch
+from banyan.match.target import Target
 from banyan.progress import Steps, bar
 from banyan.store.materialise import Scratch
 
@@ -69,7 +69,7 @@ class Matcher:
         where: str | Column | None,
         keep: list[str],
         zeros: bool,
-        into: str | None,
+        into: str | Target | None,
         batch_size: int | None,
         steps: Steps,
         progress: bool | None,
@@ -92,10 +92,17 @@ class Matcher:
                     batches = numbers.batches(scratch, copy, size)
                 call = Call(self._spark, scratch, ready, copy, output, keep, zeros)
                 run = bar(enumerate(batches), len(batches), "batch", progress)
-                if into is not None and output != "counts":
-                    return call.written(run, Target(self._spark, into), steps)
+                target = Target(self._spark, into) if isinstance(into, str) else into
+                if target is not None and output != "counts" and not target.in_one:
+                    return call.written(run, target, steps)
                 found = call.whole(run, steps)
-                return found if into is None else Target(self._spark, into).append(found, 0)
+                if target is None:
+                    return found
+                table = target.append(found, 0)
+                # A stream does this for weeks.
+                scratch.release()
+                self._scratch.remove(scratch)
+                return table
         except BaseException:
             # Whatever went wrong, Ctrl-C included: nothing of this match stays behind.
             scratch.release()
@@ -117,26 +124,6 @@ class Matcher:
         scratch = Scratch(self._spark)
         self._scratch.append(scratch)
         return scratch
-
-
-class Target:
-    """Where `into=` writes: a Delta folder (a name with a '/') or a table. A batch goes in once, however often it is
-    tried: Delta remembers (writer, number)."""
-
-    def __init__(self, spark: SparkSession, into: str):
-        self._spark = spark
-        self._into = into
-        self._writer = uuid.uuid4().hex
-
-    def append(self, frame: DataFrame, number: int) -> DataFrame:
-        """The table after `frame` was appended."""
-        writer = frame.write.format("delta").mode("append")
-        writer = writer.option("txnAppId", self._writer).option("txnVersion", number)
-        if "/" in self._into:
-            writer.save(self._into)
-            return self._spark.read.format("delta").load(self._into)
-        writer.saveAsTable(self._into)
-        return self._spark.table(self._into)
 
 
 class Call(NamedTuple):

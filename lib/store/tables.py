@@ -18,6 +18,7 @@ from banyan.errors import ArgumentError
 
 PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
 VERSIONS = "versions"
+RUNS = "runs"  # of the jobs that follow tables; no part of a version
 _HISTORY = 100
 
 # Retention is how long files that no newer version needs are kept; deletion vectors keep small updates from rewriting
@@ -39,7 +40,7 @@ class Place:
             raise ArgumentError(f"an index is named by a folder ('./ads') or a schema ('main.ads'), not {where!r}")
         self.spark = spark
         self.is_folder = "/" in where
-        self.where = _absolute(where) if self.is_folder else where
+        self.where = absolute(where) if self.is_folder else where
         if not self.is_folder and not re.fullmatch(r"\w+(\.\w+)?", where):
             raise ArgumentError(f"{where!r} is neither a path (with a '/') nor a schema ('schema', 'catalog.schema')")
 
@@ -64,9 +65,7 @@ class Place:
 
     def create(self, table: str, retention_days: int) -> None:
         """Make the table, empty, also where a create that died left one of that name."""
-        properties = ", ".join(f"'{k}' = '{v.format(days=retention_days)}'" for k, v in _PROPERTIES.items())
-        text = definition(table).format(table=self.name(table), properties=properties)
-        self.spark.sql(text.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1))
+        self.spark.sql(create_text(table, self.name(table), retention_days, "CREATE OR REPLACE TABLE"))
 
     def read(self, table: str, version: int) -> DataFrame:
         """The table as it was at a Delta version."""
@@ -109,7 +108,14 @@ def definition(table: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
 
 
-def _absolute(where: str) -> str:
+def create_text(table: str, name: str, retention_days: int, verb: str = "CREATE TABLE") -> str:
+    """The SQL that makes a table under a name."""
+    properties = ", ".join(f"'{k}' = '{v.format(days=retention_days)}'" for k, v in _PROPERTIES.items())
+    return definition(table).format(table=name, properties=properties).replace("CREATE TABLE", verb, 1)
+
+
+def absolute(where: str) -> str:
+    """A folder's full path; an address of a store as it is."""
     where = where.rstrip("/") or "/"
     if re.match(r"[a-zA-Z][\w+.-]*:", where):
         return where[len("file:") :].replace("//", "", 1) if where.startswith("file:") else where

@@ -1,8 +1,26 @@
-"""What all tests share: one small Spark session, made on first use, so that tests without Spark never start it."""
+"""What all tests share: one small Spark session, made on first use, so that tests without Spark never start it.
+
+With BANYAN_CONNECT=1 it is a client of Spark Connect, of a server on this machine (`make test-connect`).
+"""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+CONNECT = bool(os.environ.get("BANYAN_CONNECT"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "classic(why): only without Spark Connect")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        only = item.get_closest_marker("classic")
+        if CONNECT and only is not None:
+            item.add_marker(pytest.mark.skip(reason=f"not over Spark Connect: {only.args[0]}"))
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +41,7 @@ def spark(tmp_path_factory):
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={scratch / 'derby'}",
     }
-    spark = session("banyan-tests", master="local[2]", memory="2g", **options)
+    where = {"remote" if CONNECT else "master": "local[2]"}
+    spark = session("banyan-tests", memory="2g", **where, **options)
     yield spark
     spark.stop()

@@ -54,7 +54,7 @@ FETCH_SECONDS = 300
 # GraphFrames 0.9.2, which goes with graphframes-py of that version: its own jar, or where no repository has it the one
 # of Apache Sedona, which holds the same classes. Beside each, the files that it comes as.
 GRAPHFRAMES = {
-    "io.graphframes:graphframes-spark4_2.13:0.9.2": "io.graphframes_*.jar",
+    "io.graphframes:graphframes-spark4_2.13:0.9.2": "io.graphframes_graphframes-*.jar",
     "org.apache.sedona:sedona-spark-shaded-4.0_2.13:1.8.0": "org.apache.sedona_sedona-spark-shaded-4.0_2.13-1.8.0.jar",
 }
 
@@ -89,8 +89,8 @@ def cached_graph_jars(wishes: Mapping[str, str], environment: Mapping[str, str])
     for pattern in GRAPHFRAMES.values():
         for folder in filter(None, folders):
             # Maven's name of a file is the resolver's without what is before the underscore.
-            names = {name for part in (pattern, pattern.partition("_")[2]) for name in Path(folder).glob(part)}
-            jars = sorted(jar.absolute() for jar in names if zipfile.is_zipfile(jar))
+            there = {*Path(folder).glob(pattern), *Path(folder).glob(pattern.partition("_")[2])}
+            jars = sorted(jar.absolute() for jar in there if zipfile.is_zipfile(jar))
             if jars:
                 return jars
     return []

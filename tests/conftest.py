@@ -6,6 +6,7 @@ With BANYAN_CONNECT=1 it is a client of Spark Connect, of a server on this machi
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import pytest
 
@@ -26,6 +27,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """Spark with Delta on two cores, its files in a folder of this run."""
+    from banyan.jars import cached_graph_jars
     from banyan.spark_session import session
 
     scratch = tmp_path_factory.mktemp("spark")
@@ -42,6 +44,8 @@ def spark(tmp_path_factory):
         "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={scratch / 'derby'}",
     }
     where = {"remote" if CONNECT else "master": "local[2]"}
-    spark = session("banyan-tests", memory="2g", **where, **options)
+    # The jar of GraphFrames if it is there already; `make test-graph` fetches it.
+    graph = not CONNECT and bool(find_spec("graphframes") and cached_graph_jars({}, os.environ))
+    spark = session("banyan-tests", memory="2g", graph=graph, **where, **options)
     yield spark
     spark.stop()

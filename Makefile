@@ -51,7 +51,7 @@ test-races: $(STAMP) ## Three processes with nine writers on one index (about te
 
 test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (about ten minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[connect]'
-	@BANYAN_CONNECT=1 $(BIN)/python -m pytest tests/spark -m "not slow"
+	@BANYAN_CONNECT=1 $(BIN)/python -m pytest tests/spark
 
 test-graph: $(STAMP) ## GraphFrames of an index: fetches package and jar (73 MB) if they are not there
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[graph]'

@@ -90,4 +90,14 @@ def is_beside(spark: SparkSession) -> bool:
     if not is_connect(spark):
         return True
     here = spark.client.host in ("localhost", "127.0.0.1", "[::1]")
-    return here and spark.conf.get("spark.master", "").startswith("local")
+    return here and setting(spark, "spark.master").startswith("local")
+
+
+def setting(spark: SparkSession, name: str) -> str:
+    """A setting of the session; empty if it has none, or will not say: serverless compute hides most of them."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.conf.get(name, "") or ""
+    except PySparkException:
+        return ""

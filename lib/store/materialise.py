@@ -14,7 +14,7 @@ import weakref
 
 from pyspark.sql import DataFrame, SparkSession
 
-from banyan.connect import is_beside, is_connect
+from banyan.connect import is_beside, is_connect, setting
 from banyan.errors import ArgumentError
 
 
@@ -27,7 +27,7 @@ class Scratch:
         if self.strategy not in ("local", "table"):
             raise ArgumentError(f"strategy is 'local' or 'table', not {strategy!r}")
         # The variable is for platforms that refuse settings they do not know.
-        folder = folder or spark.conf.get("spark.banyan.scratch", None) or os.environ.get("BANYAN_SCRATCH")
+        folder = folder or setting(spark, "spark.banyan.scratch") or os.environ.get("BANYAN_SCRATCH")
         if folder is None and not is_one_machine(spark):
             raise ArgumentError(
                 "on a cluster Banyan needs a scratch folder that every executor can write: "
@@ -82,9 +82,9 @@ def _remove(folder: str) -> None:
 
 def is_local(spark: SparkSession) -> bool:
     """Whether driver and executors are one process, which this process drives: what it holds cannot be lost alone."""
-    return not is_connect(spark) and is_one_machine(spark) and "cluster" not in spark.conf.get("spark.master")
+    return not is_connect(spark) and is_one_machine(spark) and "cluster" not in setting(spark, "spark.master")
 
 
 def is_one_machine(spark: SparkSession) -> bool:
     """Whether driver, executors and this process see the same files."""
-    return is_beside(spark) and spark.conf.get("spark.master", "").startswith("local")
+    return is_beside(spark) and setting(spark, "spark.master").startswith("local")

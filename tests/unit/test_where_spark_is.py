@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 
 import pytest
+from pyspark.errors import PySparkException
 
 from banyan import connect, jars
 from banyan.errors import ArgumentError, SetupError
@@ -59,6 +60,18 @@ def test_a_cluster_needs_a_scratch_folder(spark, monkeypatch):
         Scratch(spark)
     monkeypatch.setenv("BANYAN_SCRATCH", "/Volumes/a/b/c")
     assert Scratch(spark).folder.startswith("/Volumes/a/b/c/")
+
+
+def test_compute_that_tells_nothing_of_itself_is_a_cluster(monkeypatch):
+    class Serverless(Client):
+        __module__ = Client.__module__
+
+        def get(self, name, default=None):
+            raise PySparkException(f"[CONFIG_NOT_AVAILABLE] Configuration {name} is not available")
+
+    monkeypatch.setenv("BANYAN_SCRATCH", "s3://bucket/scratch")
+    scratch = Scratch(Serverless("localhost"))
+    assert scratch.strategy == "table" and scratch.folder.startswith("s3://bucket/scratch/")
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_small_updates_on_the_cluster(cluster, index, texts):
 def test_nobody_holds_all_edges(cluster, tmp_path, monkeypatch):
     """Of a match, neither the driver nor the one bucket that a worker has at a time: a fraction each."""
     workload.write_rules(str(tmp_path / "rules.parquet"), 4000)
-    workload.write_events(str(tmp_path / "events.parquet"), 200)
+    workload.write_events(str(tmp_path / "events.parquet"), 2000)
     index = Index.create(cluster, str(tmp_path / "index"))
     index.add(cluster.read.parquet(str(tmp_path / "rules.parquet")))
     total = index.table("edges").count()

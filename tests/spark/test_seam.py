@@ -47,31 +47,55 @@ def test_the_doubles_fail(serverless):
             getattr(serverless.range(1), name)
 
 
-def test_the_life_of_an_index_without_cache(serverless, tmp_path, monkeypatch):
-    spark = serverless
-    index = Index.create(spark, str(tmp_path / "index"))
-    rules = spark.createDataFrame(list(RULES.items()), "expression_id string, expression string")
+@pytest.fixture
+def index(serverless, tmp_path, monkeypatch):
+    """Made in the way of large changes."""
+    index = Index.create(serverless, str(tmp_path / "index"))
     with monkeypatch.context() as patch:
-        patch.setattr(change, "SMALL", 0)  # the way of large changes
-        index.add(rules.where("expression_id <> 'deep'"))
-    monkeypatch.setattr(loaded, "MOST", 0)  # a small change to tables that are large
-    index.add(rules.where("expression_id = 'deep'"))
-    events = spark.createDataFrame(EVENTS, "event_id int, a int, b string, c double, d int")
-    expected = {
-        (row["event_id"], name)
-        for name, text in RULES.items()
-        for row in events.where(text).select("event_id").collect()
-    }
-    found = index.match(events, batch_size=2)
-    assert {tuple(row) for row in found.collect()} == expected
-    long = events.select("event_id", F.explode(F.create_map(F.lit("a"), "a", F.lit("d"), "d")).alias("name", "value"))
-    with pytest.warns(UserWarning, match="no attribute b"):
-        counts = index.match(
-            long, attribute="name", value="value", output="counts", where="expression_id <> 'both'",
-            into=str(tmp_path / "into"),
-        )  # fmt: skip
-    assert {tuple(row) for row in counts.collect()} == {("one", 2), ("any", 1), ("deep", 1)}
+        patch.setattr(change, "SMALL", 0)
+        index.add(rules(serverless).where("expression_id <> 'deep'"))
+    yield index
     index.release()
+
+
+def rules(spark):
+    return spark.createDataFrame(list(RULES.items()), "expression_id string, expression string")
+
+
+def events(spark):
+    return spark.createDataFrame(EVENTS, "event_id int, a int, b string, c double, d int")
+
+
+def of_where(spark, names):
+    """The pairs as Spark's own WHERE finds them."""
+    return {(row[0], name) for name in names for row in events(spark).where(RULES[name]).select("event_id").collect()}
+
+
+def test_build_and_match_without_cache(serverless, index):
+    found = index.match(events(serverless), where="expression_id <> 'both'")
+    assert {tuple(row) for row in found.collect()} == of_where(serverless, ["one", "any"])
+
+
+@pytest.mark.slow
+def test_the_rest_of_the_life_of_an_index_without_cache(serverless, index, tmp_path, monkeypatch):
+    spark = serverless
+    monkeypatch.setattr(loaded, "MOST", 0)  # a small change to tables that are large
+    index.add(rules(spark).where("expression_id = 'deep'"))
+    found = index.match(events(spark), batch_size=2)
+    assert {tuple(row) for row in found.collect()} == of_where(spark, RULES)
+    pairs = F.explode(F.create_map(F.lit("a"), "a", F.lit("d"), "d")).alias("name", "value")
+    long = events(spark).select("event_id", pairs)
+    with pytest.warns(UserWarning, match="no attribute b"):
+        written = index.match(
+            long, attribute="name", value="value", output="arrays", into=str(tmp_path / "into"),
+        )  # fmt: skip
+    found = {row["event_id"]: row["expression_ids"] for row in written.collect()}
+    assert found == {1: ["one"], 2: ["deep"], 3: ["any"], 4: ["one"]}
+    assert "true" in index.explain({"a": 1}, "one")
+    index.remove(["any"])
+    index.restore(2)
+    index.optimize()
+    assert index.diff(1).count() == 1
 
 
 @pytest.mark.slow

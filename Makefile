@@ -10,7 +10,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream bench lint format clean
+.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream test-connect \
+	test-graph test-cluster bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -54,6 +55,18 @@ test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a q
 
 test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
 	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream
+
+test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (about ten minutes)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[connect]'
+	@BANYAN_CONNECT=1 $(BIN)/python -m pytest tests/spark
+
+test-graph: $(STAMP) ## GraphFrames of an index: fetches package and jar (73 MB) if they are not there
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[graph]'
+	@$(BIN)/python -c "import os; from banyan.jars import graph_jars; print(*graph_jars({}, os.environ))"
+	@$(BIN)/python -m pytest tests/spark/test_graph.py
+
+test-cluster: $(STAMP) ## Builds and matches on two executors, of which one is killed (a few minutes)
+	@$(BIN)/python -m pytest tests/cluster
 
 bench: $(STAMP) ## The benchmark, short form (under 10 minutes); all of it: banyan bench --full
 	@$(BIN)/banyan bench

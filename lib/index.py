@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +24,9 @@ from banyan.store.lock import locked
 from banyan.store.settings import IndexSettings
 from banyan.store.tables import PINNED, RUNS, VERSIONS, Place
 from banyan.store.versions import Version
+
+if TYPE_CHECKING:
+    from graphframes import GraphFrame
 
 
 class Index:
@@ -318,6 +321,12 @@ class Index:
         if not rows:
             raise ArgumentError(f"version {self.version} of {self.where} has no expression {expression_id!r}")
         return explain(self.spark, rows[0]["expression"], event, self.settings)
+
+    def graph(self) -> GraphFrame:
+        """The nodes and edges of this version as a GraphFrame (banyan-spark[graph]); see also `banyan.graph`."""
+        from banyan.graph.frame import graph
+
+        return graph(self)
 
     def release(self) -> None:
         """Free what matching has put aside. Results of earlier matches that were not read yet are gone with it."""

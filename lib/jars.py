@@ -1,4 +1,4 @@
-"""The jars of Delta: found in the cache of Spark's resolver, or fetched into it, once.
+"""The jars of Delta and of GraphFrames: found in the cache of Spark's resolver, or fetched into it, once.
 
 In: the options of the session that is to start. Out: the files, all there and whole; or SetupError with the remedy.
 """
@@ -51,6 +51,12 @@ EXCLUDES = ",".join(
 # Spark's resolver options that a caller may set to get the jars in another way.
 RESOLVER_OPTIONS = ("spark.jars.ivy", "spark.jars.ivySettings", "spark.jars.repositories")
 FETCH_SECONDS = 300
+# GraphFrames 0.9.2, which goes with graphframes-py of that version: its own jar, or where no repository has it the one
+# of Apache Sedona, which holds the same classes. Beside each, the files that it comes as.
+GRAPHFRAMES = {
+    "io.graphframes:graphframes-spark4_2.13:0.9.2": "io.graphframes_graphframes-*.jar",
+    "org.apache.sedona:sedona-spark-shaded-4.0_2.13:1.8.0": "org.apache.sedona_sedona-spark-shaded-4.0_2.13-1.8.0.jar",
+}
 
 
 def delta_jars(wishes: Mapping[str, str], environment: Mapping[str, str]) -> list[Path]:
@@ -59,7 +65,7 @@ def delta_jars(wishes: Mapping[str, str], environment: Mapping[str, str]) -> lis
     if folder:
         return given_jars(Path(folder).absolute())
     # Named to Spark as well: Java does not take the home folder from HOME, as Python does.
-    ivy = Path(wishes.get("spark.jars.ivy") or Path.home() / ".ivy2.5.2").absolute()
+    ivy = _cache(wishes)
     jars = [ivy / "jars" / name for name in JARS]
     for jar in jars:
         # A copy that was cut short lacks the directory at its end, which is what is_zipfile looks for.
@@ -70,6 +76,40 @@ def delta_jars(wishes: Mapping[str, str], environment: Mapping[str, str]) -> lis
         missing = [jar.name for jar in jars if not jar.exists()]
         if missing:
             raise SetupError(no_jars(f"it came without {', '.join(missing)}", environment))
+    return jars
+
+
+def _cache(wishes: Mapping[str, str]) -> Path:
+    return Path(wishes.get("spark.jars.ivy") or Path.home() / ".ivy2.5.2").absolute()
+
+
+def cached_graph_jars(wishes: Mapping[str, str], environment: Mapping[str, str]) -> list[Path]:
+    """The jars of GraphFrames that are there already, whole; none if there are none."""
+    folders = [environment.get("BANYAN_JARS"), _cache(wishes) / "jars"]
+    for pattern in GRAPHFRAMES.values():
+        for folder in filter(None, folders):
+            # Maven's name of a file is the resolver's without what is before the underscore.
+            there = {*Path(folder).glob(pattern), *Path(folder).glob(pattern.partition("_")[2])}
+            jars = sorted(jar.absolute() for jar in there if zipfile.is_zipfile(jar))
+            if jars:
+                return jars
+    return []
+
+
+def graph_jars(wishes: Mapping[str, str], environment: Mapping[str, str]) -> list[Path]:
+    """The jars of GraphFrames, fetched first if they are not there."""
+    jars = cached_graph_jars(wishes, environment)
+    reasons = []
+    for coordinate in GRAPHFRAMES:
+        if jars:
+            break
+        try:
+            fetch_jars({**wishes, "spark.jars.ivy": str(_cache(wishes))}, coordinate, "GraphFrames jar (up to 73 MB")
+        except SetupError as error:
+            reasons.append(str(error))
+        jars = cached_graph_jars(wishes, environment)
+    if not jars:
+        raise SetupError(reasons[-1] if reasons else "the jar of GraphFrames came, but it is not a jar")
     return jars
 
 
@@ -85,13 +125,13 @@ def given_jars(folder: Path) -> list[Path]:
     return jars
 
 
-def fetch_jars(wishes: Mapping[str, str]) -> None:
+def fetch_jars(wishes: Mapping[str, str], coordinate: str = COORDINATE, what: str = "Delta jars (13 MB") -> None:
     """Let Spark's own resolver put the jars in its cache, by a spark-submit that does nothing else."""
     from pyspark.find_spark_home import _find_spark_home
 
-    print("Fetching the Delta jars (13 MB, once) ...", file=sys.stderr, flush=True)
+    print(f"Fetching the {what}, once) ...", file=sys.stderr, flush=True)
     command = [str(Path(_find_spark_home()) / "bin" / "spark-submit"), "--master", "local[1]"]
-    command += ["--packages", COORDINATE, "--exclude-packages", EXCLUDES]
+    command += ["--packages", coordinate, "--exclude-packages", EXCLUDES]
     for option in RESOLVER_OPTIONS:
         if option in wishes:
             command += ["--conf", f"{option}={wishes[option]}"]
@@ -100,16 +140,16 @@ def fetch_jars(wishes: Mapping[str, str]) -> None:
     try:
         run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=FETCH_SECONDS)
     except subprocess.TimeoutExpired:
-        raise SetupError(no_jars(f"no answer in {FETCH_SECONDS} seconds", os.environ)) from None
+        raise SetupError(no_jars(f"no answer in {FETCH_SECONDS} seconds", os.environ, coordinate)) from None
     if run.returncode:
-        raise SetupError(no_jars(fetch_reason(run.stderr), os.environ))
+        raise SetupError(no_jars(fetch_reason(run.stderr), os.environ, coordinate))
 
 
-def no_jars(reason: str, environment: Mapping[str, str]) -> str:
+def no_jars(reason: str, environment: Mapping[str, str], coordinate: str = COORDINATE) -> str:
     """The message for jars that could not be had: which, why, and the three ways out."""
     now = environment.get("DEFAULT_ARTIFACT_REPOSITORY")
     return (
-        f"Cannot fetch {COORDINATE}: {reason}. Check the network, or set DEFAULT_ARTIFACT_REPOSITORY"
+        f"Cannot fetch {coordinate}: {reason}. Check the network, or set DEFAULT_ARTIFACT_REPOSITORY"
         + (f" (it is {now})" if now else "")
         + " to a Maven repository that can be reached, or BANYAN_JARS to a folder that has the jars."
     )

@@ -16,12 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from banyan.connect import check_packages, connected, is_connect, served
 from banyan.errors import ArgumentError, SetupError
-from banyan.jars import delta_jars, last_line
+from banyan.jars import delta_jars, graph_jars, last_line
 from banyan.machine import available_memory, check_java, check_spark_home, fitted_memory, master_cores
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
 
@@ -31,40 +32,50 @@ def session(
     master: str | None = None,
     memory: str | None = None,
     cores: int | None = None,
+    remote: str | None = None,
+    graph: bool = False,
     **conf: Any,
 ) -> SparkSession:
     """A Spark session that can read and write Delta tables.
 
-    On Databricks, under Spark Connect (`SPARK_REMOTE`), and when this process has a session already, that session is
-    returned as it is: nothing given here is applied to it. Otherwise Spark starts on this machine, with
+    On Databricks, when this process has a session already, and with `remote` (or SPARK_REMOTE) the address of a Spark
+    Connect server, "sc://host:port", that session is returned as it is: nothing else given here is applied to it.
+    `remote="local[2]"` starts such a server here, with Delta. Otherwise Spark starts on this machine, with
     `master` (default `local[*]`) or `cores`, driver memory `memory` (such as "4g"; default: fitted to the machine),
-    and any Spark option: `session(**{"spark.sql.shuffle.partitions": 8})`. What is given wins over what is fitted.
+    with `graph` the jar of GraphFrames (banyan-spark[graph]), and any Spark option:
+    `session(**{"spark.sql.shuffle.partitions": 8})`. What is given wins over what is fitted.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if os.environ.get("DATABRICKS_RUNTIME_VERSION") or os.environ.get("SPARK_REMOTE"):
+    if os.environ.get("DATABRICKS_RUNTIME_VERSION"):
         return SparkSession.builder.getOrCreate()
     if SparkSession.getActiveSession() is not None or SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
+    remote = remote or os.environ.get("SPARK_REMOTE")
+    if remote:
+        check_packages()
+        if not remote.startswith("local"):
+            return connected(remote)
 
-    if master and cores:
-        raise ArgumentError(f"give master or cores, not both: master={master!r}, cores={cores!r}")
+    if sum(map(bool, (master, cores, remote))) > 1:
+        raise ArgumentError(f"give one of master={master!r}, cores={cores!r} and remote={remote!r}")
     wishes = checked_options(conf) | {"spark.app.name": app_name}
-    if master or cores:
-        wishes["spark.master"] = master or f"local[{cores}]"
+    if master or cores or remote:
+        wishes["spark.master"] = master or remote or f"local[{cores}]"
     if memory:
         wishes["spark.driver.memory"] = checked_memory(memory)
 
     check_spark_home(os.environ)
     check_java(os.environ)
-    options = fitted_options(wishes, delta_jars(wishes, os.environ))
+    jars = delta_jars(wishes, os.environ) + (graph_jars(wishes, os.environ) if graph else [])
+    options = fitted_options(wishes, jars)
     if options["spark.master"].startswith("local"):
         # Workers start "python3" from PATH unless told otherwise, and that one may lack pyarrow, or Banyan.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         # Nothing leaves the loopback, and a host name that does not resolve is no hindrance.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    return _start(options)
+    return served(options, _started) if remote else SparkSession(_started(options))
 
 
 def checked_options(conf: Mapping[str, Any]) -> dict[str, str]:
@@ -126,25 +137,22 @@ def _conf_folder() -> Path:
     return Path(__file__).resolve().parent.parent / "conf"
 
 
-def _start(options: dict[str, str]) -> SparkSession:
+def _started(options: dict[str, str]) -> SparkContext:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
     try:
         if SparkContext._gateway is None:
             with _quiet_jvm(conf) as gateway:
-                SparkContext(conf=conf, gateway=gateway)
-        else:
-            # A session was here and was stopped; its JVM lives on, with the memory and jars it had.
-            SparkContext(conf=conf)
+                return SparkContext(conf=conf, gateway=gateway)
+        # A session was here and was stopped; its JVM lives on, with the memory and jars it had.
+        return SparkContext(conf=conf)
     except Py4JError as error:
         raise SetupError(f"Spark did not start: {last_line(str(getattr(error, 'java_exception', error)))}") from None
     except PySparkException as error:
         raise SetupError(f"Spark did not start: {last_line(str(error))}") from None
-    return SparkSession.builder.getOrCreate()
 
 
 @contextmanager
@@ -190,6 +198,9 @@ def main() -> int:
     """Start a session, fetching what is missing, and say what it is made of."""
     try:
         spark = session()
+        if is_connect(spark):
+            print(f"Spark {spark.version} over Connect: ready")
+            return 0
         jvm = spark.sparkContext._jvm
         delta = getattr(jvm.io.delta, "package$").__getattr__("MODULE$").VERSION()
         java = jvm.java.lang.System.getProperty("java.specification.version")

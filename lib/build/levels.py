@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 
 # Edges that the driver may hold (three numbers each).
@@ -44,7 +45,7 @@ def raised(spark: SparkSession, scratch: Scratch, inners: DataFrame, edges: Data
             "child_level", F.coalesce("raised_level", "child_level")
         )
     tail = _tail(high.select("parent_id", "child_id", "parent_level", "child_level", "size").toArrow())
-    above = spark.createDataFrame(tail)
+    above = frame_of(spark, tail)
     return above if current is None else current.unionByName(above)
 
 

@@ -25,6 +25,7 @@ from banyan.build.rows import (
     predicate_rows,
 )
 from banyan.build.update import Key
+from banyan.store.local import frame_of
 
 # Rows that one answer may have: the driver holds a few answers of this size at once (about 1 kB a row).
 MOST = 1_000_000
@@ -67,14 +68,15 @@ class Tables:
         return node_rows(self._fetched(held.select("row.*").distinct(), NODES))
 
     def around(self, sets: Collection[tuple[Key, tuple[int, ...]]]) -> Iterable[NodeRow]:
-        lookup = self._spark.createDataFrame(
+        lookup = frame_of(
+            self._spark,
             pa.table(
                 {
                     "operator": pa.array([key[0] for key, _ in sets], pa.string()),
                     "operand": pa.array([key[1] for key, _ in sets], pa.int64()),
                     "members": pa.array([members for _, members in sets], pa.list_(pa.int64())),
                 }
-            )
+            ),
         )
         found = (
             self._held()
@@ -117,12 +119,12 @@ class Tables:
         return nodes.select("operator", F.explode("operands").alias("operand"), F.struct(*NODES.names).alias("row"))
 
     def _ids(self, ids: Collection[int], name: str) -> DataFrame:
-        return self._spark.createDataFrame(pa.table({name: pa.array(list(ids), pa.int64())}))
+        return frame_of(self._spark, pa.table({name: pa.array(list(ids), pa.int64())}))
 
     def _keys(self, keys: Collection[Key]) -> DataFrame:
         operators, operands = [key[0] for key in keys], [key[1] for key in keys]
         table = pa.table({"operator": pa.array(operators, pa.string()), "operand": pa.array(operands, pa.int64())})
-        return F.broadcast(self._spark.createDataFrame(table))
+        return F.broadcast(frame_of(self._spark, table))
 
     def _fetched(self, rows: DataFrame, schema: pa.Schema) -> pa.Table:
         table = rows.select(*schema.names).limit(self._most + 1).toArrow()

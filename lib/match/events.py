@@ -51,8 +51,9 @@ def copy_wide(
     """Copy the id and the attributes that rules use."""
     event_id = _id_column(events, id)
     columns, forms = [event_id], {}
+    schema = events.schema  # over Connect each asking is a copy
     for attribute, number in attributes.items():
-        found = resolve(events.schema, attribute_parts(attribute), case_sensitive)
+        found = resolve(schema, attribute_parts(attribute), case_sensitive)
         if found is not None:
             forms[number], column = normalised(found)
             columns.append(column.alias(f"c{number}"))

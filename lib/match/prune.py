@@ -6,6 +6,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 
 # Edges that the driver may hold, to walk the few high levels of deep rules in one go.
@@ -39,4 +40,4 @@ def _walk(scratch: Scratch, roots: DataFrame, edges: DataFrame) -> DataFrame:
     for parent, child in zip(table["parent_id"].to_pylist(), table["child_id"].to_pylist()):
         if parent in reached:
             reached.add(child)
-    return scratch.spark.createDataFrame(pa.table({"node_id": pa.array(sorted(reached), pa.int64())}))
+    return frame_of(scratch.spark, pa.table({"node_id": pa.array(sorted(reached), pa.int64())}))

@@ -6,6 +6,7 @@ Two strategies. `local` keeps blocks in the executors (fast, gone when an execut
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import uuid
@@ -13,6 +14,7 @@ import weakref
 
 from pyspark.sql import DataFrame, SparkSession
 
+from banyan.connect import is_beside, is_connect, setting
 from banyan.errors import ArgumentError
 
 
@@ -24,11 +26,12 @@ class Scratch:
         self.strategy = strategy or ("local" if is_local(spark) else "table")
         if self.strategy not in ("local", "table"):
             raise ArgumentError(f"strategy is 'local' or 'table', not {strategy!r}")
-        folder = folder or spark.conf.get("spark.banyan.scratch", None)
-        if folder is None and not is_local(spark):
+        # The variable is for platforms that refuse settings they do not know.
+        folder = folder or setting(spark, "spark.banyan.scratch") or os.environ.get("BANYAN_SCRATCH")
+        if folder is None and not is_one_machine(spark):
             raise ArgumentError(
                 "on a cluster Banyan needs a scratch folder that every executor can write: "
-                "set spark.banyan.scratch (a volume or an object-store path)"
+                "set spark.banyan.scratch or BANYAN_SCRATCH (a volume or an object-store path)"
             )
         self._local = folder is None or "://" not in folder
         self.folder = f"{folder}/{uuid.uuid4().hex}" if folder else tempfile.mkdtemp(prefix="banyan-")
@@ -78,6 +81,10 @@ def _remove(folder: str) -> None:
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether driver and executors are one process on this machine."""
-    master = spark.conf.get("spark.master", "")
-    return master.startswith("local") and not master.startswith("local-cluster")
+    """Whether driver and executors are one process, which this process drives: what it holds cannot be lost alone."""
+    return not is_connect(spark) and is_one_machine(spark) and "cluster" not in setting(spark, "spark.master")
+
+
+def is_one_machine(spark: SparkSession) -> bool:
+    """Whether driver, executors and this process see the same files."""
+    return is_beside(spark) and setting(spark, "spark.master").startswith("local")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
+from banyan.connect import is_beside
 from banyan.errors import ArgumentError
 
 PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
@@ -43,6 +44,13 @@ class Place:
         self.where = absolute(where) if self.is_folder else where
         if not self.is_folder and not re.fullmatch(r"\w+(\.\w+)?", where):
             raise ArgumentError(f"{where!r} is neither a path (with a '/') nor a schema ('schema', 'catalog.schema')")
+        if self.is_folder and not is_beside(spark) and not re.match(r"/|[a-zA-Z][\w+.-]*:", where):
+            raise ArgumentError(
+                f"{where!r} is relative to a folder here, and Spark is elsewhere: give the path it has there"
+            )
+        # Databricks mounts stores under these; locks do not reach through.
+        stored = re.match(r"[a-zA-Z][\w+.-]*:|/(Volumes|Workspace|dbfs)/", self.where)
+        self._lockable = self.is_folder and not stored and is_beside(spark)
 
     def name(self, table: str) -> str:
         """The table's name in SQL."""
@@ -51,12 +59,13 @@ class Place:
     @property
     def lock_folder(self) -> str | None:
         """The local folder to lock while writing; elsewhere Delta's own commit decides between writers."""
-        return self.where if self.is_folder and "://" not in self.where else None
+        return self.where if self._lockable else None
 
     def exists(self, table: str) -> bool:
+        """Whether the table is there; in a folder one without rows, which is what a drop can leave, does not count."""
         if self.is_folder:
             try:
-                return not self.spark.sql(f"DESCRIBE DETAIL {self.name(table)}").isEmpty()
+                return not self.spark.sql(f"SELECT 1 FROM {self.name(table)} LIMIT 1").isEmpty()
             except Exception as error:
                 if "DELTA" in str(error) or "PATH_NOT_FOUND" in str(error) or "NOT_FOUND" in str(error):
                     return False

@@ -32,6 +32,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, Row
 from pyspark.sql import functions as F
 
 from banyan.errors import Conflict, IndexNotFound, VersionNotFound
+from banyan.store.local import frame_of
 from banyan.store.lock import locked
 from banyan.store.tables import PINNED, VERSIONS, Place
 
@@ -120,7 +121,7 @@ class Write:
         spark = self.place.spark
         if not deleted:
             if len(inserted):
-                self.append(spark.createDataFrame(inserted), table)
+                self.append(frame_of(spark, inserted), table)
             return 0, len(inserted)
         # A source row is either a key to delete by or, where `gone` is NULL and so matches nothing, a row to insert.
         gone = pa.table({"gone": pa.array(deleted, pa.int64())})
@@ -129,7 +130,7 @@ class Write:
         source = pa.concat_tables([gone, inserted], promote_options="default")
         return self._merge(
             table,
-            spark.createDataFrame(source),
+            frame_of(spark, source),
             f"ON t.{key} = s.gone WHEN MATCHED THEN DELETE "
             f"WHEN NOT MATCHED AND s.gone IS NULL THEN INSERT ({columns}) VALUES ({values})",
         )

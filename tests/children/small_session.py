@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from banyan.spark_session import session
 
 SMALL = {
@@ -19,4 +21,5 @@ SMALL = {
 
 
 def small_session(folder: str):
-    return session("banyan-child", master="local[2]", memory="1g", **SMALL, **{"spark.sql.warehouse.dir": folder})
+    where = {"remote" if os.environ.get("BANYAN_CONNECT") else "master": "local[2]"}
+    return session("banyan-child", memory="1g", **where, **SMALL, **{"spark.sql.warehouse.dir": folder})

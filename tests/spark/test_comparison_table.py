@@ -9,6 +9,8 @@ import pytest
 from banyan.language.comparison import COMPARISON, HOLDS_KINDS, KINDS, LIKE_KINDS, LIST_COMPARISON
 from banyan.language.tree import FAMILIES
 
+pytestmark = pytest.mark.classic("asks Spark's analyser itself, in the JVM")
+
 COLUMNS = {
     "integer": ("TINYINT", "SMALLINT", "INT", "BIGINT"),
     "decimal": ("DECIMAL(10,2)", "DECIMAL(38,0)"),

@@ -160,14 +160,14 @@ EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 
 
 def test_cached_jars_are_not_fetched(tmp_path, monkeypatch):
-    monkeypatch.setattr(jars, "fetch_jars", lambda wishes: pytest.fail("fetched"))
+    monkeypatch.setattr(jars, "fetch_jars", lambda *_: pytest.fail("fetched"))
     found = jars.delta_jars(cached(tmp_path, EMPTY_ZIP), {})
     assert [jar.name for jar in found] == list(jars.JARS)
 
 
 def test_cached_jars_that_were_cut_short_are_fetched_again(tmp_path, monkeypatch):
     fetched = []
-    monkeypatch.setattr(jars, "fetch_jars", fetched.append)
+    monkeypatch.setattr(jars, "fetch_jars", lambda wishes, *_: fetched.append(wishes))
     with pytest.raises(SetupError, match="it came without"):
         jars.delta_jars(cached(tmp_path, b"PK"), {})
     assert fetched == [{"spark.jars.ivy": str(tmp_path)}]

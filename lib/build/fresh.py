@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from banyan.errors import DamagedIndex
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
+from banyan.store.statements import together
 from banyan.store.tables import Place
 from banyan.store.versions import Version, Write
 
@@ -66,10 +66,7 @@ def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_se
             writes.append(lambda: work.append(refused, "rejected"))
         for table, frame in rows._asdict().items():
             writes.append(partial(work.overwrite, frame, table))
-        # Different tables: a commit is mostly waiting, so they wait together.
-        with ThreadPoolExecutor(len(writes)) as pool:
-            for done in [pool.submit(write) for write in writes]:
-                done.result()
+        together(writes)
     with steps.step("publish"):
         return work.publish(request.operation, settings.to_map(), _counts(work.place), request.request_id)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -14,6 +14,7 @@ from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import ArgumentError, VersionNotFound
 from banyan.store.lock import locked
 from banyan.store.settings import IndexSettings
+from banyan.store.statements import together
 from banyan.store.tables import PINNED, VERSIONS, Place
 from banyan.store.versions import Version, Write, by_request, find, listed, write
 
@@ -33,9 +34,9 @@ def restore(place: Place, version: int, request_id: str | None = None) -> Versio
             return done
         target = find(place, version)
         require_readable(place, target)
-        for table in PINNED:
-            if target.table_versions[table] != work.head.table_versions[table]:
-                work.bring_back(table, target.table_versions[table])
+        pins = target.table_versions
+        moved = [table for table in PINNED if pins[table] != work.head.table_versions[table]]
+        together([partial(work.bring_back, table, pins[table]) for table in moved])
         return work.publish(f"restore {version}", target.settings, target.counts, request_id)
 
     return write(place, attempt)
@@ -98,8 +99,7 @@ def vacuum(place: Place, hours: float | None = None) -> Version:
             )
         retain = "" if hours is None else f" RETAIN {hours} HOURS"
         with _conf(place, _RETENTION_CHECK, "false"):
-            for table in (*PINNED, VERSIONS):
-                work.sql(f"VACUUM {place.name(table)}{retain}").collect()
+            together([partial(work.sql, f"VACUUM {place.name(table)}{retain}") for table in (*PINNED, VERSIONS)])
         # Delta may note a vacuum in the log of a table; the head must name what is latest (rule 2).
         return work.publish("vacuum", work.head.settings, work.head.counts) if work.moved() else work.head
 
@@ -110,8 +110,8 @@ def optimize(place: Place) -> Version:
     """Compact small files and cluster the tables: the same rows in fewer files, as a new version."""
 
     def attempt(work: Write) -> Version:
-        for table in PINNED:
-            work.sql(f"OPTIMIZE {place.name(table)}").collect()
+        # `versions` too, of which every write makes a file.
+        together([partial(work.sql, f"OPTIMIZE {place.name(table)}") for table in (*PINNED, VERSIONS)])
         if not work.moved():
             return work.head
         return work.publish("optimize", work.head.settings, work.head.counts)
@@ -143,8 +143,7 @@ def _readable(place: Place, version: Version) -> bool:
         frame.agg(F.max(F.hash(frame.columns[0]))).collect()  # reads every file, which a count would not
 
     try:
-        with ThreadPoolExecutor(len(PINNED)) as pool:
-            list(pool.map(one, PINNED))
+        together([partial(one, table) for table in PINNED])
     except Exception as error:  # a missing file comes as PySpark's error, or Java's from a task
         told = str(error)
         if any(word in told for word in ("NOT_EXIST", "NOT_FOUND", "FileNotFound", "RETENTION", "FILE_READ")):

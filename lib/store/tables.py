@@ -6,19 +6,30 @@ The definition of each table is a file of `tables/`.
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from collections.abc import Sequence
 from importlib import resources
-from pathlib import Path
 
+import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from banyan.errors import ArgumentError
+from banyan.store import log
 
 PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
 VERSIONS = "versions"
 _HISTORY = 100
+# How Delta and Spark say that there is no table in a folder.
+_NO_TABLE = {
+    "DELTA_MISSING_DELTA_TABLE",
+    "DELTA_PATH_DOES_NOT_EXIST",
+    "DELTA_TABLE_NOT_FOUND",
+    "DELTA_TABLE_ONLY_OPERATION",
+    "PATH_NOT_FOUND",
+    "TABLE_OR_VIEW_NOT_FOUND",
+}
 
 # Retention is how long files that no newer version needs are kept; deletion vectors keep small updates from rewriting
 # files. The log is not cleaned up by age: where a writer died on top of an old head, the head is no longer the latest
@@ -53,13 +64,16 @@ class Place:
         return self.where if self.is_folder and "://" not in self.where else None
 
     def exists(self, table: str) -> bool:
+        if self.lock_folder is not None:
+            return log.exists(f"{self.where}/{table}")
         if self.is_folder:
             try:
-                return not self.spark.sql(f"DESCRIBE DETAIL {self.name(table)}").isEmpty()
-            except Exception as error:
-                if "DELTA" in str(error) or "PATH_NOT_FOUND" in str(error) or "NOT_FOUND" in str(error):
+                self.spark.read.format("delta").load(f"{self.where}/{table}")
+            except PySparkException as error:
+                if error.getCondition() in _NO_TABLE:
                     return False
                 raise
+            return True
         return self.spark.catalog.tableExists(self.name(table))
 
     def create(self, table: str, retention_days: int) -> None:
@@ -76,10 +90,19 @@ class Place:
     def latest(self, table: str) -> DataFrame:
         return self.spark.table(self.name(table))
 
+    def rows(self, table: str, columns: Sequence[str], version: int | None = None) -> pa.Table:
+        """These columns of a table that is small, at a Delta version or as it is now."""
+        if self.lock_folder is not None:
+            found = log.rows(f"{self.where}/{table}", columns, version)
+            if found is not None:
+                return found
+        frame = self.latest(table) if version is None else self.read(table, version)
+        return frame.select(*[f"`{name}`" for name in columns]).toArrow()
+
     def commits(self, table: str, since: int) -> dict[int, str | None]:
         """The Delta versions from `since` on, the latest always among them, each with its userMetadata."""
         if self.lock_folder is not None:
-            return _logged(f"{self.where}/{table}/_delta_log", since)
+            return log.commits(f"{self.where}/{table}", since)
         rows = self.spark.sql(f"DESCRIBE HISTORY {self.name(table)} LIMIT {_HISTORY}").collect()
         return {row["version"]: row["userMetadata"] for row in rows}
 
@@ -88,19 +111,6 @@ class Place:
             writer.save(f"{self.where}/{table}")
         else:
             writer.saveAsTable(self.name(table))
-
-
-def _logged(folder: str, since: int) -> dict[int, str | None]:
-    """The same from the log itself: milliseconds, where DESCRIBE HISTORY takes half a second a table."""
-    versions = {int(name[:20]) for name in os.listdir(folder) if name[:20].isdigit()}
-    found: dict[int, str | None] = {}
-    for version in sorted(v for v in versions if v >= since or v == max(versions)):
-        path = f"{folder}/{version:020}.json"
-        # Only the checkpoint of a version may be left; a commit that old is nobody's unfinished work.
-        lines = Path(path).read_text("utf-8").splitlines() if os.path.exists(path) else []
-        infos = [json.loads(line)["commitInfo"] for line in lines if line.startswith('{"commitInfo"')]
-        found[version] = infos[0].get("userMetadata") if infos else None
-    return found
 
 
 def definition(table: str) -> str:

@@ -32,6 +32,7 @@ COMMANDS = {
     "restore": "go back to an earlier version: a new version",
     "forget": "take old versions off the list",
     "vacuum": "remove files that no version needs",
+    "analyze": "fit an index to a sample of the events it will meet: a new version",
     "optimize": "compact an index that many changes have scattered",
     "stats": "the size of an index, and how much its rules share",
     "demo": "a first look: 336,776 flights, 10,020 rules",

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from banyan.build import check, loaded
 from banyan.build.loaded import Loaded
 from banyan.build.patterns import bad_patterns, refuse_patterns
-from banyan.build.rows import EDGES, NODES, PREDICATES, to_arrow
+from banyan.build.rows import EDGES, NODES, PREDICATES, frequencies_of, to_arrow
 from banyan.build.stored import Tables, TooLarge
 from banyan.build.update import Changed, Changes, Collision, Stored, changes
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
@@ -22,6 +22,7 @@ from banyan.errors import ExpressionError
 from banyan.language.parser import parse
 from banyan.language.tree import Predicate
 from banyan.normal.canonical import Canonical
+from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import FALSE_ID, TRUE_ID
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
@@ -61,7 +62,7 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
         check.check_types(request.given, work.table("expressions"))
     with steps.step("parse"):
         asked = _asked(work, request.given, virgin)
-        parsed = _Parsed(settings)
+        parsed = _Parsed(settings, frequencies_of(work))
         roots = [None] * len(asked.ids)
         if request.operation != "remove":
             roots = [parsed.root(text) for text in asked.texts]
@@ -138,9 +139,9 @@ def _asked(work: Write, given: DataFrame, virgin: bool) -> _Asked:
 class _Parsed:
     """The nodes of all texts of a change, those that come and those that go, under the index's own settings."""
 
-    def __init__(self, settings: IndexSettings):
+    def __init__(self, settings: IndexSettings, frequencies: Frequencies | None):
         self._settings = settings.language
-        self.canonical = Canonical(settings.ids)
+        self.canonical = Canonical(settings.ids, frequencies)
 
     def root(self, text: str | None) -> int | ExpressionError:
         """The root of a text, or what is wrong with it."""
@@ -230,7 +231,7 @@ def _write_expressions(
     if any(keep):
         rows = rows.coalesce(1)
         if virgin and head.schema[EXPRESSION_ID].dataType != given.schema[EXPRESSION_ID].dataType:
-            work.retype(rows, "expressions", clustered_by=NODE_ID)
+            work.retype(rows, "expressions")
         else:
             work.append(rows, "expressions")
     return len(going), len(nodes)

@@ -1,4 +1,4 @@
-"""How statements on the tables are run: those of one writer together, each commit with the writer's signature."""
+"""How statements on the tables are run: together, with the writer's signature, under other settings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -30,6 +31,24 @@ class _Signing:
     build_id: str | None = None
     statements = 0
     before: str | None = None
+
+
+@contextlib.contextmanager
+def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
+    """The session with a setting changed, where the platform lets its users decide."""
+    before = spark.conf.get(name, None)
+    try:
+        spark.conf.set(name, value)
+    except PySparkException:
+        yield
+        return
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, before)
 
 
 @contextlib.contextmanager

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from importlib import resources
+from typing import TypeVar
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 
 from banyan.errors import ArgumentError
 from banyan.store import log
+from banyan.store.statements import setting
 
 PINNED = ("expressions", "predicates", "nodes", "edges", "frequencies", "rejected")
 VERSIONS = "versions"
+
+Result = TypeVar("Result")
+
 _HISTORY = 100
 # How Delta and Spark say that there is no table in a folder.
 _NO_TABLE = {
     "DELTA_MISSING_DELTA_TABLE",
     "DELTA_PATH_DOES_NOT_EXIST",
     "DELTA_TABLE_NOT_FOUND",
-    "DELTA_TABLE_ONLY_OPERATION",
     "PATH_NOT_FOUND",
+    "SCHEMA_NOT_FOUND",
     "TABLE_OR_VIEW_NOT_FOUND",
 }
 
@@ -40,6 +48,18 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval {days} days",
     "delta.logRetentionDuration": "interval {days} days",
 }
+
+_BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
+_ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+# A file or a version that is gone is told by PySpark, or, where a task met it, by Java. Its words or its condition:
+FILES_GONE = (PySparkException, Py4JError)
+_GONE = ("NOT_EXIST", "NOT_FOUND", "FileNotFound", "RETENTION", "TRUNCATED", "FILE_READ", "READ_FILE")
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether an error says that retention has taken what was to be read."""
+    told = isinstance(error, PySparkException) and error.getCondition() or str(error)
+    return any(word in told for word in _GONE)
 
 
 class Place:
@@ -64,17 +84,15 @@ class Place:
         return self.where if self.is_folder and "://" not in self.where else None
 
     def exists(self, table: str) -> bool:
+        """Whether the table is there and has rows. (One without is what a creation or a drop that died can leave.)"""
         if self.lock_folder is not None:
-            return log.exists(f"{self.where}/{table}")
-        if self.is_folder:
-            try:
-                self.spark.read.format("delta").load(f"{self.where}/{table}")
-            except PySparkException as error:
-                if error.getCondition() in _NO_TABLE:
-                    return False
-                raise
-            return True
-        return self.spark.catalog.tableExists(self.name(table))
+            return log.exists(f"{self.where}/{table}") and len(self.rows(table, ["version"])) > 0
+        try:
+            return not self.latest(table).limit(1).isEmpty()
+        except PySparkException as error:
+            if error.getCondition() in _NO_TABLE:
+                return False
+            raise
 
     def create(self, table: str, retention_days: int) -> None:
         """Make the table, empty, also where a create that died left one of that name."""
@@ -84,8 +102,35 @@ class Place:
 
     def read(self, table: str, version: int) -> DataFrame:
         """The table as it was at a Delta version."""
-        reader = self.spark.read.format("delta").option("versionAsOf", int(version))
-        return reader.load(f"{self.where}/{table}") if self.is_folder else reader.table(self.name(table))
+
+        def read() -> DataFrame:
+            reader = self.spark.read.format("delta").option("versionAsOf", int(version))
+            return reader.load(f"{self.where}/{table}") if self.is_folder else reader.table(self.name(table))
+
+        return self.long_ago(read)
+
+    def bring_back(self, table: str, version: int) -> None:
+        """Make the table what it was at a Delta version: a commit that names files and copies none."""
+        self.long_ago(lambda: self.spark.sql(f"RESTORE TABLE {self.name(table)} TO VERSION AS OF {int(version)}"))
+
+    def long_ago(self, read: Callable[[], Result]) -> Result:
+        """Run what reads an old Delta version.
+
+        Delta refuses one that was superseded longer ago than the retention, even while all its files are there, as
+        those of a head are on which a writer died: only `vacuum` takes files, and it asks the list of versions.
+        """
+        try:
+            return read()
+        except PySparkException as error:
+            if error.getCondition() != _BEYOND_RETENTION:
+                raise
+            with setting(self.spark, _ENFORCED, "false"):
+                return read()
+
+    def read_through(self, table: str, version: int) -> None:
+        """Read every file of the table as it was at a Delta version. Raises one of FILES_GONE where one is gone."""
+        frame = self.read(table, version)
+        frame.agg(F.max(F.hash(frame.columns[0]))).collect()  # a count would be answered by the log alone
 
     def latest(self, table: str) -> DataFrame:
         return self.spark.table(self.name(table))
@@ -106,6 +151,17 @@ class Place:
         rows = self.spark.sql(f"DESCRIBE HISTORY {self.name(table)} LIMIT {_HISTORY}").collect()
         return {row["version"]: row["userMetadata"] for row in rows}
 
+    def drop(self) -> None:
+        """Remove the tables. The caller holds the lock."""
+        # `versions` first: without it there is no index.
+        for table in (VERSIONS, *PINNED):
+            if self.lock_folder is not None:
+                shutil.rmtree(f"{self.where}/{table}", ignore_errors=True)
+            elif self.is_folder:
+                self.spark.sql(f"DELETE FROM {self.name(table)}")
+            else:
+                self.spark.sql(f"DROP TABLE IF EXISTS {self.name(table)}")
+
     def save(self, writer: DataFrameWriter, table: str) -> None:
         if self.is_folder:
             writer.save(f"{self.where}/{table}")
@@ -117,6 +173,12 @@ def definition(table: str) -> str:
     """The SQL that makes a table, with {table} and {properties} to fill in."""
     text = resources.files("banyan.tables").joinpath(f"{table}.sql").read_text("utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
+def clustering(table: str) -> list[str]:
+    """The columns that a table is clustered by."""
+    found = re.search(r"CLUSTER BY \((.*)\)", definition(table))
+    return [name.strip() for name in found[1].split(",")] if found else []
 
 
 def _absolute(where: str) -> str:

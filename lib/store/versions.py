@@ -32,7 +32,7 @@ from pyspark.sql import functions as F
 from banyan.errors import ArgumentError, Conflict, IndexNotFound, VersionNotFound
 from banyan.store.lock import locked
 from banyan.store.statements import signed, together
-from banyan.store.tables import PINNED, VERSIONS, Place
+from banyan.store.tables import PINNED, VERSIONS, Place, clustering
 
 RETRIES = 5
 
@@ -120,14 +120,13 @@ class Write:
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
         """Put rows in the place of all that are there."""
-        self._save(frame.write.mode("overwrite").option("mergeSchema", "true"), table)
+        self._save(_whole(frame, table).option("mergeSchema", "true"), table)
 
-    def retype(self, frame: DataFrame, table: str, clustered_by: str) -> None:
-        """Overwrite the table and take the frame's types; comments and properties stay, clustering is renewed."""
+    def retype(self, frame: DataFrame, table: str) -> None:
+        """Overwrite the table and take the frame's types; comments and properties stay."""
         comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
         frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
-        self._save(frame.write.mode("overwrite").option("overwriteSchema", "true"), table)
-        self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({clustered_by})")
+        self._save(_whole(frame, table).option("overwriteSchema", "true"), table)
 
     def change(self, table: str, key: str, deleted: list[int], inserted: pa.Table) -> tuple[int, int]:
         """Delete the rows with these keys and insert those, in one commit; how many rows went and came."""
@@ -186,7 +185,8 @@ class Write:
 
     def bring_back(self, table: str, version: int) -> None:
         """Make the table what it was at a Delta version: a commit that names files and copies none."""
-        self.sql(f"RESTORE TABLE {self.place.name(table)} TO VERSION AS OF {version}").collect()
+        with signed(self.place.spark, self.build_id):
+            self.place.bring_back(table, version)
 
     def publish(self, operation: str, settings: dict, counts: dict, request_id: str | None = None) -> Version:
         pins = {}
@@ -233,6 +233,13 @@ class Write:
 
     def _published(self) -> bool:
         return any(version.build_id == self.build_id for version in listed(self.place))
+
+
+def _whole(frame: DataFrame, table: str) -> DataFrameWriter:
+    writer = frame.write.mode("overwrite")
+    # An overwrite that does not name the clustering ends it.
+    columns = clustering(table)
+    return writer.clusterBy(*columns) if columns else writer
 
 
 def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRIES) -> Result:

@@ -1,6 +1,6 @@
 """A writer that is killed: python killed.py INDEX OPERATION POINT SCRATCH
 
-OPERATION: add, replace, remove, rebuild (an add that takes the way of large changes), restore, optimize, vacuum.
+OPERATION: add, replace, remove, rebuild (an add that takes the way of large changes), restore, analyze, optimize.
 POINT: 'before TABLE' or 'after TABLE', a commit to that table; or a number of seconds from the start of the operation.
 Ends with SIGKILL, its Spark too; with exit code 0 if the operation was done before that.
 """
@@ -67,6 +67,8 @@ def main(where: str, operation: str, point: str, scratch: str) -> None:
         index.replace(spark.createDataFrame(list(REPLACED.items()), columns))
     elif operation == "remove":
         index.remove(REMOVED)
+    elif operation == "analyze":
+        index.analyze(spark.createDataFrame([(1, 1, 0), (2, 0, 0)], "event_id int, a int, b int"))
     elif operation == "restore":
         index.restore(1)
     else:

@@ -84,19 +84,13 @@ def _rules(
 def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
     steps = steps or Steps()
     scratch = Scratch(place.spark)
-    copies: list[DataFrame | None] = []
 
     def attempt(work: Write) -> Version:
         done = by_request(place, request.request_id)
         if done is not None:
             return done
-        if request.frequencies is not None:
-            return fresh(work, request, scratch, steps)
-        if not copies:
-            with steps.step("read"):
-                copies.append(_copied(scratch, request.given))
-        if copies[0] is not None:
-            asked = request._replace(given=copies[0])
+        if copy is not None:
+            asked = request._replace(given=copy)
             try:
                 return small(work, asked, scratch, steps)
             except Rebuild as reason:
@@ -104,6 +98,12 @@ def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
         return fresh(work, request, scratch, steps)
 
     try:
+        done = by_request(place, request.request_id)
+        if done is not None:
+            return done
+        # Before the lock is taken: how long reading takes is the user's affair, and other writers need not wait for it.
+        with steps.step("read"):
+            copy = _copied(scratch, request.given) if request.frequencies is None else None
         return write(place, attempt)
     finally:
         scratch.release()

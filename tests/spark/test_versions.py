@@ -1,18 +1,16 @@
 """The versions of an index: going back, comparing, forgetting, freeing files; writers that died, and retention."""
 
-import os
-import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from test_dead_writers import leave_commits
 from test_histories import check
 
 from banyan import Index
 from banyan.errors import ArgumentError, Conflict, RulesError, VersionNotFound
-from banyan.store import history, log
-from banyan.store.tables import PINNED
-from banyan.store.versions import Write, find, write
+from banyan.store import history
+from banyan.store.versions import write
 
 COLUMNS = "expression_id string, expression string"
 ONE = {"a": "x = 1", "b": "x = 1 AND y = 2 AND z = 3", "c": "y = 2 OR z = 3"}
@@ -63,82 +61,6 @@ def test_in_sql_by_version_and_by_time(spark, index):
         Index.open(spark, index.where, timestamp="2001-01-01")
     with pytest.raises(ArgumentError, match="'yesterday-ish' is not a time"):
         Index.open(spark, index.where, timestamp="yesterday-ish")
-
-
-def test_rows_read_from_the_log_are_those_of_spark(spark, index):
-    """At every Delta version of every table: appended to, overwritten, marked, restored, across a checkpoint."""
-    place = index._place
-    spark.sql(f"DELETE FROM {place.name('rejected')}")
-    for n in range(12):
-        row = spark.createDataFrame([(f"{n}", None, n, "r", 1)], place.latest("rejected").schema).coalesce(1)
-        place.save(row.write.format("delta").mode("append"), "rejected")
-    spark.sql(f"DELETE FROM {place.name('rejected')} WHERE position IN (3, 4)")
-    answered = 0
-    for table in (*PINNED, "versions"):
-        columns = place.latest(table).columns
-        for version in place.commits(table, 0):
-            found = log.rows(f"{index.where}/{table}", columns, version)
-            read = place.read(table, version).toArrow()
-            if found is not None:
-                answered += 1
-                assert sorted(map(str, plain(found))) == sorted(map(str, plain(read))), (table, version)
-    assert answered > 20
-    assert log.rows(f"{index.where}/rejected", ["position"], 14) is None or place.latest("rejected").count() == 10
-    Write(place, find(place)).repair()
-
-
-def plain(table):
-    """Rows without the time zone, which Spark's files leave out."""
-    rows = table.to_pylist()
-    return [{k: v.replace(tzinfo=None) if isinstance(v, datetime) else v for k, v in row.items()} for row in rows]
-
-
-def test_a_reader_open_during_an_add_keeps_its_version(spark, tmp_path, monkeypatch):
-    """Whoever reads between the commits of an add and its publishing sees nothing of it; nor later, unless he opens."""
-    writer = Index.create(spark, str(tmp_path / "index"))
-    writer.add(rules(spark, ONE))
-    reader, publish, seen = Index.open(spark, writer.where), Write.publish, []
-
-    def published(self, *arguments):
-        check(reader, ONE, CROWD)
-        seen.append(Index.open(spark, writer.where).version)
-        return publish(self, *arguments)
-
-    monkeypatch.setattr(Write, "publish", published)
-    writer.add(rules(spark, {"e": FOUR["e"]}))
-    assert seen == [1] and reader.version == 1
-    check(reader, ONE, CROWD)
-    check(Index.open(spark, writer.where), FOUR, CROWD)
-
-
-def leave_commits(index):
-    """What a writer leaves that dies before it publishes: tables without rows on top of the head."""
-    dead = Write(index._place, find(index._place))
-    for table in ("predicates", "nodes", "edges", "expressions"):
-        dead.overwrite(index.table(table).limit(0), table)
-
-
-def test_dead_writer_then_add(spark, tmp_path):
-    index = Index.create(spark, str(tmp_path / "index"))
-    index.add(rules(spark, ONE))
-    leave_commits(index)
-    check(Index.open(spark, index.where), ONE, CROWD)
-    assert Index.open(spark, index.where).add(rules(spark, {"e": FOUR["e"]})) == 2
-    check(Index.open(spark, index.where), FOUR, CROWD)
-
-
-def test_dead_writer_then_the_clock_past_retention_then_open(spark, tmp_path):
-    """Delta refuses versions superseded that long ago; the head is one, and is read and written all the same."""
-    index = Index.create(spark, str(tmp_path / "index"), retention_days=7)
-    index.add(rules(spark, ONE))
-    leave_commits(index)
-    past = time.time() - 40 * 86_400
-    for file in Path(index.where).rglob("*"):
-        os.utime(file, (past, past))
-    again = Index.open(spark, index.where)
-    check(again, ONE, CROWD)
-    assert again.add(rules(spark, {"e": FOUR["e"]})) == 2
-    check(again, FOUR, CROWD)
 
 
 def test_removing_what_is_not_there(spark, index):

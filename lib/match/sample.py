@@ -17,13 +17,13 @@ from banyan.build.rows import FREQUENCIES
 from banyan.errors import EventsError
 from banyan.match import events as numbers
 from banyan.match.attributes import CODE, VARIANT, Form
-from banyan.match.run import settings_of
 from banyan.store.materialise import Scratch
 
 # Of each attribute: enough to tell what is common, few enough to go to every worker.
 VALUES = 200
 LONGEST = 200
 _FILE = 2**18
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 def frequencies(
@@ -36,17 +36,15 @@ def frequencies(
     case_sensitive: bool,
 ) -> pa.Table:
     """The rows of the table `frequencies` for these attributes (by number) of these events."""
-    # Instants are told in UTC, as the canonical form tells them.
-    with settings_of(scratch.spark, "UTC"):
-        if attribute is None:
-            copy = numbers.copy_wide(scratch, events, id, attributes, case_sensitive, _FILE)
-        else:
-            copy = numbers.copy_long(scratch, events, id, attribute, value, attributes, case_sensitive, _FILE)
-        rows = scratch.spark.read.parquet(copy.path)
-        total = rows.count()
-        if not total:
-            raise EventsError("there are no events to analyze")
-        found = _counted(_long(rows, copy.forms)).toArrow()
+    if attribute is None:
+        copy = numbers.copy_wide(scratch, events, id, attributes, case_sensitive, _FILE)
+    else:
+        copy = numbers.copy_long(scratch, events, id, attribute, value, attributes, case_sensitive, _FILE)
+    rows = scratch.spark.read.parquet(copy.path)
+    total = rows.count()
+    if not total:
+        raise EventsError("there are no events to analyze")
+    found = _counted(_long(rows, copy.forms)).toArrow()
     name_of = {number: name for name, number in attributes.items()}
     names = [name_of[number] for number in found["number"].to_pylist()]
     values = found["value"].to_pylist()
@@ -100,7 +98,10 @@ def _text(column: Column, kind: str) -> Column:
     if kind == "date":
         return F.date_from_unix_date(column.cast("int")).cast("string")
     if kind in ("timestamp", "timestamp_ntz"):
-        return F.date_format(F.timestamp_micros(column), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'")
+        # An instant in UTC, whatever the session's time zone.
+        text = F.timestamp_add("MICROSECOND", column, F.expr(_EPOCH)).cast("string")
+        fraction = F.rpad(F.substring(text, 21, 6), 6, "0")
+        return F.concat(F.translate(F.substring(text, 1, 19), " ", "T"), F.lit("."), fraction, F.lit("Z"))
     if kind in ("other", "list"):
         return F.lit(None).cast("string")
     return column.cast("string")

@@ -42,10 +42,11 @@ test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (abo
 		$(BIN)/python -m pytest tests/spark/test_match_against_spark.py -k where
 
 test-histories: $(STAMP) ## Fifty random histories of an index on Delta against fresh builds (about an hour)
-	@BANYAN_HISTORIES=50 BANYAN_HISTORIES_SEED=100 $(BIN)/python -m pytest tests/spark/test_histories.py
+	@BANYAN_HISTORIES=$${BANYAN_HISTORIES:-50} BANYAN_HISTORIES_SEED=$${BANYAN_HISTORIES_SEED:-100} \
+		$(BIN)/python -m pytest tests/spark/test_histories.py
 
 test-faults: $(STAMP) ## Writers killed at every point between commits, and at random times (about an hour)
-	@BANYAN_FAULTS=all $(BIN)/python -m pytest tests/spark/test_faults.py
+	@BANYAN_FAULTS=$${BANYAN_FAULTS:-all} $(BIN)/python -m pytest tests/spark/test_faults.py
 
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py

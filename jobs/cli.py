@@ -35,6 +35,7 @@ COMMANDS = {
     "match-new": "match what is new in a Delta table since the last run, exactly once",
     "follow": "keep an index in step with a Delta table of rules",
     "maintain": "optimize, forget and vacuum in one, for a job at night",
+    "analyze": "fit an index to a sample of the events it will meet: a new version",
     "optimize": "compact an index that many changes have scattered",
     "stats": "the size of an index, and how much its rules share",
     "bench": "how fast it is on this machine, beside the ways of others",

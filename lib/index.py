@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -15,14 +14,16 @@ from pyspark.sql.streaming import StreamingQuery
 from banyan.build import change
 from banyan.columns import EXPRESSION_ID
 from banyan.errors import ArgumentError, IndexExists
+from banyan.match import sample
 from banyan.match.call import Matcher
 from banyan.match.target import Target
 from banyan.match.unpack import unpacked
 from banyan.progress import Steps
 from banyan.store import history, versions
 from banyan.store.lock import locked
+from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
-from banyan.store.tables import PINNED, RUNS, VERSIONS, Place
+from banyan.store.tables import PINNED, VERSIONS, Place
 from banyan.store.versions import Version
 
 if TYPE_CHECKING:
@@ -86,17 +87,7 @@ class Index:
         place = Place(spark, where)
         versions.require(place)
         with locked(place.lock_folder):
-            if place.lock_folder is not None:
-                for table in (VERSIONS, *PINNED, RUNS):
-                    shutil.rmtree(f"{place.where}/{table}", ignore_errors=True)
-            else:
-                # `versions` first: without it there is no index.
-                for table in (VERSIONS, *PINNED, *([RUNS] if place.exists(RUNS) else [])):
-                    spark.sql(
-                        f"DELETE FROM {place.name(table)}"
-                        if place.is_folder
-                        else f"DROP TABLE IF EXISTS {place.name(table)}"
-                    )
+            place.drop()
 
     # --- what is in it ---
 
@@ -187,6 +178,34 @@ class Index:
         """
         self._writable()
         self._moved(change.remove(self._place, ids, missing, request_id, steps))
+        return self.version
+
+    def analyze(
+        self,
+        events: DataFrame,
+        id: str = "event_id",
+        attribute: str | None = None,
+        value: str | None = None,
+        request_id: str | None = None,
+        steps: Steps | None = None,
+    ) -> int:
+        """Choose access children by how often attributes and values occur in these events, a sample. The new version.
+
+        Matches stay the same and take less. What is seen is kept in `frequencies` and holds for later changes too;
+        the attributes are those that the rules use now. events, id, attribute, value: as in `match`.
+        """
+        self._writable()
+        head = versions.find(self._place)
+        used = self._place.read("predicates", head.table_versions["predicates"]).select("attribute").distinct()
+        attributes = {name: number for number, name in enumerate(sorted(row[0] for row in used.collect()))}
+        scratch = Scratch(self.spark)
+        try:
+            with (steps or Steps()).step("sample"):
+                case = self.settings.case_sensitive
+                seen = sample.frequencies(scratch, events, id, attribute, value, attributes, case)
+        finally:
+            scratch.release()
+        self._moved(change.analyze(self._place, seen, request_id, steps))
         return self.version
 
     # --- its versions ---

@@ -41,7 +41,9 @@ def spark(tmp_path_factory):
         # Tests run each plan once, on few rows: compiling it costs more than running it.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.system.home={scratch / 'derby'}",
+        # With the first compiler only, Java gives code 48 MB; when that is full it interprets the rest of the tests.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m "
+        f"-Dderby.system.home={scratch / 'derby'}",
     }
     where = {"remote" if CONNECT else "master": "local[2]"}
     # The jar of GraphFrames if it is there already; `make test-graph` fetches it.

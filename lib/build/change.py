@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -30,13 +31,17 @@ SMALL_TEXT = 50_000_000
 
 
 class Request(NamedTuple):
-    """What is asked. `given`: expression_id, expression and the user's columns; only expression_id to remove."""
+    """What is asked. `given`: expression_id, expression and the user's columns; only expression_id to remove.
+
+    `frequencies`: rows of that table, to put in the place of those that are there.
+    """
 
     operation: str
     given: DataFrame
     on_error: str = "fail"
     missing: str = "fail"
     request_id: str | None = None
+    frequencies: pa.Table | None = None
 
 
 def add(place: Place, rules: DataFrame, on_error: str, request_id: str | None, steps: Steps | None) -> Version:
@@ -61,6 +66,12 @@ def remove(
     return _apply(place, Request("remove", ids.select(EXPRESSION_ID), "fail", missing, request_id), steps)
 
 
+def analyze(place: Place, frequencies: pa.Table, request_id: str | None, steps: Steps | None) -> Version:
+    """The version whose access children are chosen by these frequencies: built afresh, but for `expressions`."""
+    nothing = place.spark.createDataFrame([], place.latest("expressions").select(EXPRESSION_ID).schema)
+    return _apply(place, Request("analyze", nothing, request_id=request_id, frequencies=frequencies), steps)
+
+
 def _rules(
     operation: str, place: Place, rules: DataFrame, on_error: str, request_id: str | None, steps: Steps | None
 ) -> Version:
@@ -73,17 +84,13 @@ def _rules(
 def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
     steps = steps or Steps()
     scratch = Scratch(place.spark)
-    copies: list[DataFrame | None] = []
 
     def attempt(work: Write) -> Version:
         done = by_request(place, request.request_id)
         if done is not None:
             return done
-        if not copies:
-            with steps.step("read"):
-                copies.append(_copied(scratch, request.given))
-        if copies[0] is not None:
-            asked = request._replace(given=copies[0])
+        if copy is not None:
+            asked = request._replace(given=copy)
             try:
                 return small(work, asked, scratch, steps)
             except Rebuild as reason:
@@ -91,6 +98,12 @@ def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
         return fresh(work, request, scratch, steps)
 
     try:
+        done = by_request(place, request.request_id)
+        if done is not None:
+            return done
+        # Before the lock is taken: how long reading takes is the user's affair, and other writers need not wait for it.
+        with steps.step("read"):
+            copy = _copied(scratch, request.given) if request.frequencies is None else None
         return write(place, attempt)
     finally:
         scratch.release()

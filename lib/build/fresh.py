@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -13,11 +12,14 @@ from banyan.build import check
 from banyan.build.assemble import Logical, assemble, collides, unique
 from banyan.build.parse import COLLISION, parsed
 from banyan.build.patterns import bad_patterns, is_pattern_error
+from banyan.build.rows import FREQUENCIES, frequencies_of
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import DamagedIndex
+from banyan.normal.frequencies import Frequencies
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
+from banyan.store.statements import together
 from banyan.store.tables import Place
 from banyan.store.versions import Version, Write
 
@@ -32,52 +34,79 @@ def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_se
     settings = IndexSettings.from_map(work.head.settings)
     if next_seed:
         settings = settings.next_seed()
+    reading = _Reading(settings, _frequencies(work, request))
+    spark = work.place.spark
     virgin = work.head.counts["expressions"] == 0
     stored = work.table("expressions")
     if not virgin:
         check.check_types(request.given, stored)
 
-    texts = None if request.operation == "remove" else _parsed(scratch, request.given, settings, steps, "parse")
+    texts = (
+        None if request.operation in ("remove", "analyze") else _parsed(scratch, request.given, reading, steps, "parse")
+    )
     found, bad = _problems(scratch, request, texts, None if virgin else stored, steps)
     if bad and request.on_error == "fail":
         check.refuse(check.first(found), bad, request.operation)
     if texts is not None and bad:
         # Again, not filtered: the nodes of a bad row may be the first mention of what a good one has too.
         texts = _parsed(
-            scratch, _without(texts, found).select(*request.given.columns), settings, steps, "parse the good"
+            scratch, _without(texts, found).select(*request.given.columns), reading, steps, "parse the good"
         )
-    if not virgin:
-        texts = _with_survivors(scratch, request, texts, stored, settings, steps)
+    if texts is None or not virgin:
+        texts = _with_survivors(scratch, request, texts, stored, reading, steps)
 
     with steps.step("unique nodes"):
-        texts, logical, settings = _unique(scratch, texts, settings, steps)
+        texts, logical, settings = _unique(scratch, texts, reading, steps)
     rows = assemble(scratch, logical, texts.select(NODE_ID), steps, settings.crowd)
 
     with steps.step("write"):
-        if ADDED_IN not in texts.columns:
-            texts = texts.withColumn(ADDED_IN, F.lit(None).cast("long"))
-        texts = texts.drop(*_PARSED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(work.number).cast("long")))
-        if virgin and texts.schema[EXPRESSION_ID].dataType != stored.schema[EXPRESSION_ID].dataType:
-            writes = [lambda: work.retype(texts, "expressions", clustered_by=NODE_ID)]
-        else:
-            writes = [lambda: work.overwrite(texts, "expressions")]
+        writes = []
+        if request.frequencies is not None:
+            writes.append(partial(work.overwrite, spark.createDataFrame(request.frequencies), "frequencies"))
+        if request.frequencies is None or settings.seed != reading.settings.seed:
+            texts = _with_version(texts, work.number)
+            if virgin and texts.schema[EXPRESSION_ID].dataType != stored.schema[EXPRESSION_ID].dataType:
+                writes.append(partial(work.retype, texts, "expressions"))
+            else:
+                writes.append(partial(work.overwrite, texts, "expressions"))
         if bad:
             refused = found.withColumn("rejected_in", F.lit(work.number).cast("long"))
-            writes.append(lambda: work.append(refused, "rejected"))
+            writes.append(partial(work.append, refused, "rejected"))
         for table, frame in rows._asdict().items():
             writes.append(partial(work.overwrite, frame, table))
-        # Different tables: a commit is mostly waiting, so they wait together.
-        with ThreadPoolExecutor(len(writes)) as pool:
-            for done in [pool.submit(write) for write in writes]:
-                done.result()
+        together(writes)
     with steps.step("publish"):
         return work.publish(request.operation, settings.to_map(), _counts(work.place), request.request_id)
 
 
-def _parsed(scratch: Scratch, rules: DataFrame, settings: IndexSettings, steps: Steps, step: str) -> DataFrame:
+class _Reading(NamedTuple):
+    """How texts are read, and what the frequency of a node is computed from."""
+
+    settings: IndexSettings
+    frequencies: Frequencies | None
+
+    def parsed(self, rules: DataFrame, bad_patterns: frozenset[str] = frozenset()) -> DataFrame:
+        return parsed(rules, self.settings.language, self.settings.ids, bad_patterns, self.frequencies)
+
+
+def _frequencies(work: Write, request: Request) -> Frequencies | None:
+    """Those that are to be from now on."""
+    if request.frequencies is None:
+        return frequencies_of(work)
+    return Frequencies(zip(*(request.frequencies[name].to_pylist() for name in FREQUENCIES)))
+
+
+def _with_version(texts: DataFrame, number: int) -> DataFrame:
+    """The rows of `expressions`: what came now was added in this version."""
+    if ADDED_IN not in texts.columns:
+        texts = texts.withColumn(ADDED_IN, F.lit(None).cast("long"))
+    return texts.drop(*_PARSED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(number).cast("long")))
+
+
+def _parsed(scratch: Scratch, rules: DataFrame, reading: _Reading, steps: Steps, step: str) -> DataFrame:
     """`rules` parsed, once, with what only Java can say about regular expressions said too."""
     with steps.step(step):
-        texts = scratch.write(parsed(rules, settings.language, settings.ids), "parsed")
+        texts = scratch.write(reading.parsed(rules), "parsed")
         patterns = (
             texts.select(F.explode("made").alias("node"))
             .where("node.operator IN ('rlike', 'not rlike')")
@@ -90,13 +119,15 @@ def _parsed(scratch: Scratch, rules: DataFrame, settings: IndexSettings, steps: 
             if not is_pattern_error(error):
                 raise
             bad = bad_patterns(scratch.spark, [row["pattern"] for row in patterns.collect()])
-            texts = scratch.write(parsed(rules, settings.language, settings.ids, bad), "parsed")
+            texts = scratch.write(reading.parsed(rules, bad), "parsed")
         return texts
 
 
 def _problems(
     scratch: Scratch, request: Request, texts: DataFrame | None, stored: DataFrame | None, steps: Steps
 ) -> tuple[DataFrame, int]:
+    if request.operation == "analyze":
+        return request.given, 0
     with steps.step("check"):
         if texts is None:
             known = request.given.limit(0) if stored is None else stored
@@ -119,7 +150,7 @@ def _with_survivors(
     request: Request,
     texts: DataFrame | None,
     stored: DataFrame,
-    settings: IndexSettings,
+    reading: _Reading,
     steps: Steps,
 ) -> DataFrame:
     """The expressions of the head that stay, parsed again, beside the new ones.
@@ -127,10 +158,10 @@ def _with_survivors(
     Their nodes are in the tables, but which of those still have a use, once others go, only counting from the texts
     says without a round for each level; parsing takes less.
     """
-    if request.operation != "add":
+    if request.operation not in ("add", "analyze"):
         going = request.given if texts is None else texts
         stored = stored.join(going.select(EXPRESSION_ID).distinct(), EXPRESSION_ID, "left_anti")
-    survivors = _parsed(scratch, stored.drop(NODE_ID), settings, steps, "parse the stored")
+    survivors = _parsed(scratch, stored.drop(NODE_ID), reading, steps, "parse the stored")
     unreadable = survivors.where((F.col("reason") != COLLISION) & F.col("reason").isNotNull())
     for row in unreadable.select(EXPRESSION_ID, EXPRESSION, "reason").limit(1).collect():
         raise DamagedIndex(
@@ -141,15 +172,15 @@ def _with_survivors(
 
 
 def _unique(
-    scratch: Scratch, texts: DataFrame, settings: IndexSettings, steps: Steps
+    scratch: Scratch, texts: DataFrame, reading: _Reading, steps: Steps
 ) -> tuple[DataFrame, Logical, IndexSettings]:
     """The unique nodes. Where two share an id, all expressions are parsed again with the next seed."""
     while True:
         logical = unique(scratch, texts.select(F.inline("made")))
         if texts.where(F.col("reason") == COLLISION).isEmpty() and not collides(logical):
-            return texts, logical, settings
-        settings = settings.next_seed()
-        texts = _parsed(scratch, texts.drop(NODE_ID, *_PARSED), settings, steps, "parse with the next seed")
+            return texts, logical, reading.settings
+        reading = reading._replace(settings=reading.settings.next_seed())
+        texts = _parsed(scratch, texts.drop(NODE_ID, *_PARSED), reading, steps, "parse with the next seed")
 
 
 def _counts(place: Place) -> dict[str, int]:

@@ -21,6 +21,7 @@ from banyan.errors import ExpressionError
 from banyan.language.parser import parse
 from banyan.language.settings import Settings
 from banyan.normal.canonical import Canonical
+from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import Ids
 
 # The `reason` of a row at which two different nodes had one id: the whole build starts again with the next seed.
@@ -61,7 +62,13 @@ _MADE = T.ArrayType(
 )
 
 
-def parsed(rules: DataFrame, settings: Settings, ids: Ids, bad_patterns: frozenset[str] = frozenset()) -> DataFrame:
+def parsed(
+    rules: DataFrame,
+    settings: Settings,
+    ids: Ids,
+    bad_patterns: frozenset[str] = frozenset(),
+    frequencies: Frequencies | None = None,
+) -> DataFrame:
     """`rules` with node_id, position, reason and made. `bad_patterns`: regular expressions that Java refuses."""
     schema = T.StructType(
         rules.schema.fields
@@ -72,11 +79,14 @@ def parsed(rules: DataFrame, settings: Settings, ids: Ids, bad_patterns: frozens
             T.StructField("made", _MADE),
         ]
     )
-    return rules.mapInArrow(parser(settings, ids, bad_patterns), schema)
+    return rules.mapInArrow(parser(settings, ids, bad_patterns, frequencies), schema)
 
 
 def parser(
-    settings: Settings, ids: Ids, bad_patterns: frozenset[str] = frozenset()
+    settings: Settings,
+    ids: Ids,
+    bad_patterns: frozenset[str] = frozenset(),
+    frequencies: Frequencies | None = None,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function a worker runs over its batches."""
 
@@ -84,11 +94,11 @@ def parser(
         # Trees and nodes have no cycles, and a million of them make every collection long: a third of the time.
         gc.disable()
         try:
-            stretch = _Stretch(settings, ids, bad_patterns)
+            stretch = _Stretch(settings, ids, bad_patterns, frequencies)
             for batch in batches:
                 yield stretch.batch(batch)
                 if len(stretch) > STRETCH:
-                    stretch = _Stretch(settings, ids, bad_patterns)
+                    stretch = _Stretch(settings, ids, bad_patterns, frequencies)
         finally:
             gc.enable()
 
@@ -98,10 +108,10 @@ def parser(
 class _Stretch:
     """What a worker remembers of the rows it has seen: every node, so that it is sent once."""
 
-    def __init__(self, settings: Settings, ids: Ids, bad_patterns: frozenset[str]):
+    def __init__(self, settings: Settings, ids: Ids, bad_patterns: frozenset[str], frequencies: Frequencies | None):
         self._settings = settings
         self._bad_patterns = bad_patterns
-        self._canonical = Canonical(ids)
+        self._canonical = Canonical(ids, frequencies)
         self._seen: set[int] = set()
 
     def __len__(self) -> int:

@@ -21,6 +21,7 @@ from banyan.language.parser import parse
 from banyan.language.settings import DEFAULT, Settings
 from banyan.language.tree import Predicate, Tree
 from banyan.normal.canonical import Canonical
+from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import FALSE_ID, TRUE_ID, Ids
 
 Truth = Callable[[Predicate], "bool | None"]
@@ -50,17 +51,24 @@ class PlainIndex:
         crowd: int = CROWD,
         seed: int = 0,
         id_bits: int = 64,
+        frequencies: Frequencies | None = None,
     ) -> PlainIndex:
         """The index of these texts. The seed is the first from `seed` on under which no two nodes have one id."""
-        return cls.of_trees({i: parse(text, settings) for i, text in expressions.items()}, crowd, seed, id_bits)
+        trees = {i: parse(text, settings) for i, text in expressions.items()}
+        return cls.of_trees(trees, crowd, seed, id_bits, frequencies)
 
     @classmethod
     def of_trees(
-        cls, trees: Mapping[Hashable, Tree], crowd: int = CROWD, seed: int = 0, id_bits: int = 64
+        cls,
+        trees: Mapping[Hashable, Tree],
+        crowd: int = CROWD,
+        seed: int = 0,
+        id_bits: int = 64,
+        frequencies: Frequencies | None = None,
     ) -> PlainIndex:
         """The index of expressions that are parsed already."""
         while True:
-            canonical = Canonical(Ids(seed, id_bits))
+            canonical = Canonical(Ids(seed, id_bits), frequencies)
             roots = {expression_id: canonical.add(tree) for expression_id, tree in trees.items()}
             if canonical.collision is None:
                 break

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from banyan.language.tree import TRUE_WHEN_ABSENT, Predicate
+from banyan.normal.frequencies import Frequencies
+
+if TYPE_CHECKING:
+    from banyan.store.versions import Write
 
 
 class PredicateRow(NamedTuple):
@@ -94,6 +98,15 @@ EDGES = pa.schema(
         ("is_access", pa.bool_()),
     ]
 )
+
+# The columns of `frequencies`.
+FREQUENCIES = ("attribute", "value", "share")
+
+
+def frequencies_of(work: Write) -> Frequencies | None:
+    """What an analysis of events saw, as the head has it."""
+    table = work.rows("frequencies", FREQUENCIES)
+    return Frequencies(zip(*(table[name].to_pylist() for name in FREQUENCIES))) if len(table) else None
 
 
 def to_arrow(rows: Sequence[tuple], schema: pa.Schema) -> pa.Table:

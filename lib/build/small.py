@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from banyan.build import check, loaded
 from banyan.build.loaded import Loaded
 from banyan.build.patterns import bad_patterns, refuse_patterns
-from banyan.build.rows import EDGES, NODES, PREDICATES, to_arrow
+from banyan.build.rows import EDGES, NODES, PREDICATES, frequencies_of, to_arrow
 from banyan.build.stored import Tables, TooLarge
 from banyan.build.update import Changed, Changes, Collision, Stored, changes
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
@@ -22,14 +22,20 @@ from banyan.errors import ExpressionError
 from banyan.language.parser import parse
 from banyan.language.tree import Predicate
 from banyan.normal.canonical import Canonical
+from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import FALSE_ID, TRUE_ID
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
+from banyan.store.statements import together
 from banyan.store.versions import Version, Write
 
 if TYPE_CHECKING:
     from banyan.build.change import Request
+
+
+# Rows up to which a table is written whole, in one file: that takes less than marking rows in it, and scatters less.
+WHOLE = 20_000
 
 
 class Rebuild(Exception):
@@ -56,7 +62,7 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
         check.check_types(request.given, work.table("expressions"))
     with steps.step("parse"):
         asked = _asked(work, request.given, virgin)
-        parsed = _Parsed(settings)
+        parsed = _Parsed(settings, frequencies_of(work))
         roots = [None] * len(asked.ids)
         if request.operation != "remove":
             roots = [parsed.root(text) for text in asked.texts]
@@ -86,24 +92,30 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
 
     with steps.step("write"):
         writes: list[Callable[[], Any]] = [
-            lambda: work.change("predicates", NODE_ID, *_arrow(change.predicates, PREDICATES)),
-            lambda: work.change("nodes", NODE_ID, *_arrow(change.nodes, NODES)),
-            lambda: work.change("edges", "parent_id", *_arrow(change.edges, EDGES)),
-            lambda: _write_expressions(work, request.given, asked, roots, good, list(going), virgin),
+            partial(_write, work, tables, "predicates", change.predicates, PREDICATES),
+            partial(_write, work, tables, "nodes", change.nodes, NODES),
+            partial(_write, work, tables, "edges", change.edges, EDGES),
+            partial(_write_expressions, work, request.given, asked, roots, good, list(going), virgin),
         ]
         if bad:
             rows = work.place.spark.createDataFrame([(*row, work.number) for row in bad], check.REJECTED)
-            writes.append(lambda: work.append(rows, "rejected"))
-        # Different tables: a commit is mostly waiting, so they wait together.
-        with ThreadPoolExecutor(len(writes)) as pool:
-            done = [future.result() for future in [pool.submit(one) for one in writes]]
+            writes.append(partial(work.append, rows, "rejected"))
+        done = together(writes)
     with steps.step("publish"):
         counts = _counts(work, change, done, tables)
         return work.publish(request.operation, settings.to_map(), counts, request.request_id)
 
 
-def _arrow(changed: Changed, schema: pa.Schema) -> tuple[list[int], pa.Table]:
-    return changed.deleted, to_arrow(changed.inserted, schema)
+def _write(work: Write, tables: Stored, name: str, changed: Changed, schema: pa.Schema) -> tuple[int, int]:
+    """Make a table what the change makes of it; how many rows went and came. The first column is the key."""
+    if changed.deleted and isinstance(tables, Loaded):
+        rows, gone = tables.all(name), set(changed.deleted)
+        if len(rows) <= WHOLE:
+            kept = [row for row in rows if row[0] not in gone]
+            whole = to_arrow([*kept, *changed.inserted], schema)
+            work.overwrite(work.place.spark.createDataFrame(whole).coalesce(1), name)
+            return len(rows) - len(kept), len(changed.inserted)
+    return work.change(name, schema.names[0], changed.deleted, to_arrow(changed.inserted, schema))
 
 
 def _asked(work: Write, given: DataFrame, virgin: bool) -> _Asked:
@@ -113,19 +125,23 @@ def _asked(work: Write, given: DataFrame, virgin: bool) -> _Asked:
     ).toArrow()
     there = {}
     if not virgin:
-        wanted = F.broadcast(given.select(EXPRESSION_ID).distinct())
-        found = work.table("expressions").join(wanted, EXPRESSION_ID, "left_semi")
-        for row in found.select(EXPRESSION_ID, EXPRESSION, NODE_ID).collect():
-            there[row[0]] = (row[1], row[2])
+        columns = (EXPRESSION_ID, EXPRESSION, NODE_ID)
+        if work.head.counts["expressions"] <= loaded.MOST:
+            found = work.rows("expressions", columns)
+        else:
+            wanted = F.broadcast(given.select(EXPRESSION_ID).distinct())
+            found = work.table("expressions").join(wanted, EXPRESSION_ID, "left_semi").select(*columns).toArrow()
+        ids = set(rows[EXPRESSION_ID].to_pylist())
+        there = {i: (text, node) for i, text, node in zip(*(found[c].to_pylist() for c in columns)) if i in ids}
     return _Asked(rows[EXPRESSION_ID], rows["shown"].to_pylist(), rows[EXPRESSION].to_pylist(), there)
 
 
 class _Parsed:
     """The nodes of all texts of a change, those that come and those that go, under the index's own settings."""
 
-    def __init__(self, settings: IndexSettings):
+    def __init__(self, settings: IndexSettings, frequencies: Frequencies | None):
         self._settings = settings.language
-        self.canonical = Canonical(settings.ids)
+        self.canonical = Canonical(settings.ids, frequencies)
 
     def root(self, text: str | None) -> int | ExpressionError:
         """The root of a text, or what is wrong with it."""
@@ -194,24 +210,30 @@ def _write_expressions(
     going: list,
     virgin: bool,
 ) -> tuple[int, int]:
-    if going:
-        ids = work.place.spark.createDataFrame([(i,) for i in going], given.select(EXPRESSION_ID).schema)
-        work.delete("expressions", EXPRESSION_ID, ids)
+    spark, head = work.place.spark, work.table("expressions")
     keep = [ok and root is not None for ok, root in zip(good, roots)]
-    if not any(keep):
-        return len(going), 0
     nodes = pa.table(
         {
-            EXPRESSION_ID: asked.ids.filter(pa.array(keep)),
+            EXPRESSION_ID: asked.ids.filter(pa.array(keep, pa.bool_())),
             NODE_ID: pa.array([root for root, ok in zip(roots, keep) if ok], pa.int64()),
         }
     )
-    node_of = work.place.spark.createDataFrame(nodes, f"{EXPRESSION_ID} {_type(given)}, {NODE_ID} long")
+    node_of = spark.createDataFrame(nodes, f"{EXPRESSION_ID} {_type(given)}, {NODE_ID} long")
     rows = given.join(F.broadcast(node_of), EXPRESSION_ID).withColumn(ADDED_IN, F.lit(work.number).cast("long"))
-    if virgin and work.table("expressions").schema[EXPRESSION_ID].dataType != given.schema[EXPRESSION_ID].dataType:
-        work.retype(rows, "expressions", clustered_by=NODE_ID)
-    else:
-        work.append(rows, "expressions")
+    if going:
+        ids = spark.createDataFrame([(i,) for i in going], given.select(EXPRESSION_ID).schema)
+        if work.head.counts["expressions"] <= WHOLE:
+            kept = head.join(F.broadcast(ids), EXPRESSION_ID, "left_anti")
+            rows = kept.unionByName(rows, allowMissingColumns=True) if any(keep) else kept
+            work.overwrite(rows.coalesce(1), "expressions")
+            return len(going), len(nodes)
+        work.delete("expressions", EXPRESSION_ID, ids)
+    if any(keep):
+        rows = rows.coalesce(1)
+        if virgin and head.schema[EXPRESSION_ID].dataType != given.schema[EXPRESSION_ID].dataType:
+            work.retype(rows, "expressions")
+        else:
+            work.append(rows, "expressions")
     return len(going), len(nodes)
 
 
@@ -224,7 +246,7 @@ def _stored(work: Write) -> Stored:
     size = sum(counts[table] for table in ("predicates", "nodes", "edges"))
     if size == 0:
         return Loaded((), (), ())
-    return Loaded.of(work.table) if size <= loaded.MOST else Tables(work.place.spark, work.table)
+    return Loaded.of(work.rows) if size <= loaded.MOST else Tables(work.place.spark, work.table)
 
 
 def _counts(work: Write, change: Changes, done: list[tuple[int, int]], tables: Stored) -> dict[str, int]:

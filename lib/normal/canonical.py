@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from banyan.language.tree import INVERSE, And, Constant, Not, Or, Predicate, Tree, Xnor, Xor
 from banyan.normal import frequency
+from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import FALSE_ID, TRUE_ID, Ids
 
 
@@ -29,8 +30,9 @@ _POSITIVE = {operator: i for i, operator in enumerate(INVERSE) if i % 2 == 0}
 class Canonical:
     """Makes trees canonical and remembers every node it made."""
 
-    def __init__(self, ids: Ids | None = None):
+    def __init__(self, ids: Ids | None = None, frequencies: Frequencies | None = None):
         self._ids = ids or Ids()
+        self._frequencies = frequencies
         self._id_of: dict[Predicate, int] = {}
         self._combined: dict[tuple, int] = {}
         # A predicate and its inverse have the same pair number: two of one pair under an AND make it FALSE.
@@ -128,7 +130,7 @@ class Canonical:
             pair = (attribute, positive, family, operands)
             self._pair_of[node_id] = self._pairs.setdefault(pair, len(self._pairs))
             self.predicates[node_id] = predicate
-            self.frequencies[node_id] = frequency.of_predicate(predicate)
+            self.frequencies[node_id] = frequency.of_predicate(predicate, self._frequencies)
         return node_id
 
     def _combine(self, operator: str, ids: list[int]) -> int:

@@ -1,7 +1,8 @@
 """How often a node is expected to be true: what the access child of an and-node is chosen by.
 
-A pure function of the node, so that it never depends on what else the index holds. The figures are the usual guesses
-of a query planner; only their order matters.
+A pure function of the node, and of the frequencies that `analyze` saw where it was called, so that it never depends on
+what else the index holds. Where no sample tells, the figures are the usual guesses of a query planner; only their order
+matters.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from banyan.language.tree import Predicate
+from banyan.normal.frequencies import Frequencies
 
 _BY_OPERATOR = {
     "=": 0.02, "<=>": 0.02, "between": 0.15, "<": 0.3, "<=": 0.3, ">": 0.3, ">=": 0.3, "like": 0.1, "ilike": 0.1,
@@ -18,7 +20,14 @@ _MEMBER = {"in": 0.02, "arrays_overlap": 0.05}
 _OTHERWISE = 0.8
 
 
-def of_predicate(predicate: Predicate) -> float:
+def of_predicate(predicate: Predicate, frequencies: Frequencies | None = None) -> float:
+    if frequencies is None:
+        return _guess(predicate)
+    seen = frequencies.of(predicate)
+    return _guess(predicate) * frequencies.present(predicate.attribute) if seen is None else seen
+
+
+def _guess(predicate: Predicate) -> float:
     member = _MEMBER.get(predicate.operator)
     if member is not None:
         return min(0.6, member * max(1, len(predicate.operands)))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from functools import partial
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -14,7 +12,8 @@ from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import ArgumentError, VersionNotFound
 from banyan.store.lock import locked
 from banyan.store.settings import IndexSettings
-from banyan.store.tables import PINNED, VERSIONS, Place
+from banyan.store.statements import setting, together
+from banyan.store.tables import FILES_GONE, PINNED, VERSIONS, Place, is_gone
 from banyan.store.versions import Version, Write, by_request, find, listed, write
 
 _RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
@@ -33,9 +32,9 @@ def restore(place: Place, version: int, request_id: str | None = None) -> Versio
             return done
         target = find(place, version)
         require_readable(place, target)
-        for table in PINNED:
-            if target.table_versions[table] != work.head.table_versions[table]:
-                work.bring_back(table, target.table_versions[table])
+        pins = target.table_versions
+        moved = [table for table in PINNED if pins[table] != work.head.table_versions[table]]
+        together([partial(work.bring_back, table, pins[table]) for table in moved])
         return work.publish(f"restore {version}", target.settings, target.counts, request_id)
 
     return write(place, attempt)
@@ -97,9 +96,8 @@ def vacuum(place: Place, hours: float | None = None) -> Version:
                 f"lists; forget them first (index.forget(before={after}), banyan forget {place.where} {after})"
             )
         retain = "" if hours is None else f" RETAIN {hours} HOURS"
-        with _conf(place, _RETENTION_CHECK, "false"):
-            for table in (*PINNED, VERSIONS):
-                work.sql(f"VACUUM {place.name(table)}{retain}").collect()
+        with setting(place.spark, _RETENTION_CHECK, "false"):
+            together([partial(work.sql, f"VACUUM {place.name(table)}{retain}") for table in (*PINNED, VERSIONS)])
         # Delta may note a vacuum in the log of a table; the head must name what is latest (rule 2).
         return work.publish("vacuum", work.head.settings, work.head.counts) if work.moved() else work.head
 
@@ -110,8 +108,8 @@ def optimize(place: Place) -> Version:
     """Compact small files and cluster the tables: the same rows in fewer files, as a new version."""
 
     def attempt(work: Write) -> Version:
-        for table in PINNED:
-            work.sql(f"OPTIMIZE {place.name(table)}").collect()
+        # `versions` too, of which every write makes a file.
+        together([partial(work.sql, f"OPTIMIZE {place.name(table)}") for table in (*PINNED, VERSIONS)])
         if not work.moved():
             return work.head
         return work.publish("optimize", work.head.settings, work.head.counts)
@@ -138,16 +136,10 @@ def _readable(place: Place, version: Version) -> bool:
     if until is None or now() - until < _retention(version):
         return True
 
-    def one(table: str) -> None:
-        frame = place.read(table, version.table_versions[table])
-        frame.agg(F.max(F.hash(frame.columns[0]))).collect()  # reads every file, which a count would not
-
     try:
-        with ThreadPoolExecutor(len(PINNED)) as pool:
-            list(pool.map(one, PINNED))
-    except Exception as error:  # a missing file comes as PySpark's error, or Java's from a task
-        told = str(error)
-        if any(word in told for word in ("NOT_EXIST", "NOT_FOUND", "FileNotFound", "RETENTION", "FILE_READ")):
+        together([partial(place.read_through, table, version.table_versions[table]) for table in PINNED])
+    except FILES_GONE as error:
+        if is_gone(error):
             return False
         raise
     return True
@@ -167,21 +159,3 @@ def _several(numbers: list[int]) -> str:
     if len(numbers) == 1:
         return f"version {numbers[0]}"
     return f"{len(numbers)} versions ({numbers[0]} to {numbers[-1]})"
-
-
-@contextlib.contextmanager
-def _conf(place: Place, name: str, value: str):
-    conf = place.spark.conf
-    before = conf.get(name, None)
-    try:
-        conf.set(name, value)
-    except PySparkException:  # a platform that does not let its users decide
-        yield
-        return
-    try:
-        yield
-    finally:
-        if before is None:
-            conf.unset(name)
-        else:
-            conf.set(name, before)

@@ -2,7 +2,7 @@
 
 A build on a local folder happens in a hidden folder beside it and is moved into place at the end, so that a build that
 fails or is interrupted leaves nothing, and one that replaces an index leaves the old one until the new one is there.
-Delta names its files relative to the table, so a table can be moved.
+Delta names its files relative to the table, so a table can be moved. A kill in the instant of the move leaves no index.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def staged(
         with steps.step("create"):
             index = Index.create(spark, hidden, **settings)
         yield index
-        if there:
-            Index.drop(spark, where)
         with locked(place.lock_folder):
+            if not replace and place.exists(VERSIONS):
+                raise IndexExists(f"somebody made an index at {place.where} meanwhile; add to it, or replace it")
+            place.drop()
             # `versions` last: without it there is no index.
             for table in (*PINNED, VERSIONS):
-                shutil.rmtree(f"{place.where}/{table}", ignore_errors=True)
                 os.rename(f"{hidden}/{table}", f"{place.where}/{table}")
     except BaseException:
         if made is not None:

@@ -14,29 +14,27 @@ The rules, which any other implementation must keep:
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import random
 import socket
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameWriter, Row
+from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F
 
-from banyan.errors import Conflict, IndexNotFound, VersionNotFound
+from banyan.errors import ArgumentError, Conflict, IndexNotFound, VersionNotFound
 from banyan.store.local import frame_of
 from banyan.store.lock import locked
-from banyan.store.tables import PINNED, VERSIONS, Place
+from banyan.store.statements import signed, together
+from banyan.store.tables import PINNED, VERSIONS, Place, clustering
 
-_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 RETRIES = 5
 
 Result = TypeVar("Result")
@@ -63,24 +61,34 @@ class LostRace(Exception):
 
 def find(place: Place, version: int | None = None, timestamp: datetime | str | None = None) -> Version:
     """The head, or the version of that number, or the last one published by that time."""
-    rows = place.latest(VERSIONS)
-    if version is not None:
-        rows = rows.where(F.col("version") == int(version))
+    known = listed(place)
+    found = [v for v in known if version is None or v.version == int(version)]
     if timestamp is not None:
-        rows = rows.where(F.col("published_at") <= F.lit(timestamp).cast("timestamp"))
-    found = rows.orderBy(F.desc("version")).limit(1).collect()
+        until = _instant(place, timestamp)
+        found = [v for v in found if v.published_at <= until]
     if found:
-        return _version(found[0])
-    listed = place.latest(VERSIONS).agg(F.min("version"), F.max("version"), F.min("published_at")).first()
+        return found[-1]
     asked = f"version {version}" if version is not None else f"version at {timestamp}"
+    if not known:
+        raise VersionNotFound(f"{place.where} has no version at all: its creation was not finished; create it again")
     raise VersionNotFound(
-        f"{place.where} has no {asked}: it has versions {listed[0]} to {listed[1]}, the oldest published at {listed[2]}"
+        f"{place.where} has no {asked}: it has versions {known[0].version} to {known[-1].version}, the oldest "
+        f"published at {known[0].published_at:%Y-%m-%d %H:%M:%S.%f} UTC"
     )
+
+
+def _instant(place: Place, timestamp: datetime | str) -> datetime:
+    """A time as Spark reads it, in the session's time zone unless it names one."""
+    micros = place.spark.range(1).select(F.unix_micros(F.lit(timestamp).try_cast("timestamp"))).first()[0]
+    if micros is None:
+        raise ArgumentError(f"{timestamp!r} is not a time; write it as '2026-01-31 12:00:00'")
+    return datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=micros)
 
 
 def listed(place: Place) -> list[Version]:
     """All published versions, oldest first."""
-    return [_version(row) for row in sorted(place.latest(VERSIONS).collect(), key=lambda row: row["version"])]
+    rows = place.rows(VERSIONS, Version._fields).to_pylist()
+    return [_version(row) for row in sorted(rows, key=lambda row: row["version"])]
 
 
 def require(place: Place) -> None:
@@ -103,25 +111,30 @@ class Write:
         """A table as the head has it."""
         return self.place.read(name, self.head.table_versions[name])
 
+    def rows(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Columns of a small table as the head has it."""
+        return self.place.rows(name, columns, self.head.table_versions[name])
+
     def append(self, frame: DataFrame, table: str) -> None:
+        """Put rows in beside those that are there."""
         self._save(frame.write.mode("append").option("mergeSchema", "true"), table)
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
-        self._save(frame.write.mode("overwrite").option("mergeSchema", "true"), table)
+        """Put rows in the place of all that are there."""
+        self._save(_whole(frame, table).option("mergeSchema", "true"), table)
 
-    def retype(self, frame: DataFrame, table: str, clustered_by: str) -> None:
-        """Overwrite the table and take the frame's types; comments and properties stay, clustering is renewed."""
+    def retype(self, frame: DataFrame, table: str) -> None:
+        """Overwrite the table and take the frame's types; comments and properties stay."""
         comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
         frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
-        self._save(frame.write.mode("overwrite").option("overwriteSchema", "true"), table)
-        self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({clustered_by})")
+        self._save(_whole(frame, table).option("overwriteSchema", "true"), table)
 
     def change(self, table: str, key: str, deleted: list[int], inserted: pa.Table) -> tuple[int, int]:
         """Delete the rows with these keys and insert those, in one commit; how many rows went and came."""
         spark = self.place.spark
         if not deleted:
             if len(inserted):
-                self.append(frame_of(spark, inserted), table)
+                self.append(frame_of(spark, inserted).coalesce(1), table)
             return 0, len(inserted)
         # A source row is either a key to delete by or, where `gone` is NULL and so matches nothing, a row to insert.
         gone = pa.table({"gone": pa.array(deleted, pa.int64())})
@@ -130,7 +143,7 @@ class Write:
         source = pa.concat_tables([gone, inserted], promote_options="default")
         return self._merge(
             table,
-            frame_of(spark, source),
+            frame_of(spark, source).coalesce(1),
             f"ON t.{key} = s.gone WHEN MATCHED THEN DELETE "
             f"WHEN NOT MATCHED AND s.gone IS NULL THEN INSERT ({columns}) VALUES ({values})",
         )
@@ -140,10 +153,13 @@ class Write:
         return self._merge(table, ids, f"ON t.{key} = s.{key} WHEN MATCHED THEN DELETE")[0]
 
     def sql(self, text: str) -> DataFrame:
-        return self.place.spark.sql(text)
+        """Run a statement that commits; its commits carry the build id (rule 3)."""
+        with signed(self.place.spark, self.build_id):
+            return self.place.spark.sql(text)
 
     def _save(self, writer: DataFrameWriter, table: str) -> None:
-        self.place.save(writer.format("delta").option("compression", "zstd"), table)
+        writer = writer.format("delta").option("compression", "zstd").option("userMetadata", self.build_id)
+        self.place.save(writer, table)
 
     def _merge(self, table: str, source: DataFrame, clauses: str) -> tuple[int, int]:
         view = f"banyan_{table}_{self.build_id}"
@@ -156,11 +172,12 @@ class Write:
 
     def repair(self) -> None:
         """Rule 2: bring back every table on which somebody left commits without publishing them."""
+        pins, left = self.head.table_versions, []
         for table, commits in self._commits().items():
             self._base[table] = max(commits)
-            pin = self.head.table_versions[table]
-            if max(commits) != pin:
-                self.bring_back(table, pin)
+            if max(commits) != pins[table]:
+                left.append(table)
+        together([partial(self.bring_back, table, pins[table]) for table in left])
 
     def moved(self) -> bool:
         """Whether a table has commits after the head's pin."""
@@ -169,7 +186,8 @@ class Write:
 
     def bring_back(self, table: str, version: int) -> None:
         """Make the table what it was at a Delta version: a commit that names files and copies none."""
-        self.sql(f"RESTORE TABLE {self.place.name(table)} TO VERSION AS OF {version}").collect()
+        with signed(self.place.spark, self.build_id):
+            self.place.bring_back(table, version)
 
     def publish(self, operation: str, settings: dict, counts: dict, request_id: str | None = None) -> Version:
         pins = {}
@@ -211,12 +229,18 @@ class Write:
 
     def _commits(self) -> dict[str, dict[int, str | None]]:
         """For each table its Delta versions since we began, the latest always among them, and who made them."""
-        with ThreadPoolExecutor(len(PINNED)) as pool:
-            found = pool.map(lambda table: self.place.commits(table, self._base.get(table, -1)), PINNED)
-            return dict(zip(PINNED, found))
+        found = together([partial(self.place.commits, table, self._base.get(table, -1)) for table in PINNED])
+        return dict(zip(PINNED, found))
 
     def _published(self) -> bool:
-        return not self.place.latest(VERSIONS).where(F.col("build_id") == self.build_id).isEmpty()
+        return any(version.build_id == self.build_id for version in listed(self.place))
+
+
+def _whole(frame: DataFrame, table: str) -> DataFrameWriter:
+    writer = frame.write.mode("overwrite")
+    # An overwrite that does not name the clustering ends it.
+    columns = clustering(table)
+    return writer.clusterBy(*columns) if columns else writer
 
 
 def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRIES) -> Result:
@@ -225,9 +249,8 @@ def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRI
         with locked(place.lock_folder):
             work = Write(place, find(place))
             try:
-                with _signed(work):
-                    work.repair()
-                    return attempt(work)
+                work.repair()
+                return attempt(work)
             except LostRace as lost:
                 if turn == retries:
                     raise Conflict(_rival(place, work, str(lost), retries)) from None
@@ -250,46 +273,23 @@ def by_request(place: Place, request_id: str | None) -> Version | None:
     """The version that a request made already, if it did."""
     if request_id is None:
         return None
-    rows = place.latest(VERSIONS).where(F.col("request_id") == request_id).collect()
-    return _version(rows[0]) if rows else None
+    return next((version for version in listed(place) if version.request_id == request_id), None)
 
 
 def first(place: Place, settings: dict, retention_days: int) -> Version:
     """Make the tables and publish version 0, the empty index. The caller holds the lock."""
-    with ThreadPoolExecutor(len(PINNED)) as pool:
-        list(pool.map(lambda table: place.create(table, retention_days), PINNED))
+    together([partial(place.create, table, retention_days) for table in PINNED])
     empty = Version(-1, None, {}, {}, {}, "", None, datetime.fromtimestamp(0, timezone.utc), "", "")
     work = Write(place, empty)
     # `versions` is made last: without it there is no index, so a create that dies half-way leaves none.
     place.create(VERSIONS, retention_days)
     counts = dict.fromkeys(("expressions", "predicates", "nodes", "edges", "levels"), 0)
-    with _signed(work):
-        return work.publish("create", settings, counts)
+    return work.publish("create", settings, counts)
 
 
-# The signature is a setting of the session, which all threads of a process may share.
-_SIGNING = threading.RLock()
-
-
-@contextlib.contextmanager
-def _signed(work: Write) -> Iterator[None]:
-    """Commits made inside carry the build id (rule 3)."""
-    conf = work.place.spark.conf
-    with _SIGNING:
-        before = conf.get(_USER_METADATA, None)
-        conf.set(_USER_METADATA, work.build_id)
-        try:
-            yield
-        finally:
-            if before is None:
-                conf.unset(_USER_METADATA)
-            else:
-                conf.set(_USER_METADATA, before)
-
-
-def _version(row: Row) -> Version:
-    values = row.asDict()
-    published = values["published_at"]
-    # Spark hands timestamps out as naive local time.
-    values["published_at"] = published.astimezone(timezone.utc)
-    return Version(**{field: values[field] for field in Version._fields})
+def _version(row: dict[str, Any]) -> Version:
+    published = row["published_at"]
+    # Spark hands out aware timestamps; in its files they are UTC without saying so.
+    published = published.astimezone(timezone.utc) if published.tzinfo else published.replace(tzinfo=timezone.utc)
+    maps = {name: dict(row[name]) for name in ("table_versions", "settings", "counts")}
+    return Version(**(row | maps | {"published_at": published}))

@@ -1,13 +1,14 @@
-"""A writer that is killed: python killed.py INDEX OPERATION POINT SCRATCH
+"""A writer that is killed: python killed.py INDEX SCRATCH, and its order as a line of JSON on stdin.
 
-OPERATION: add, replace, remove, rebuild (an add that takes the way of large changes), restore, optimize, vacuum.
-POINT: 'before TABLE' or 'after TABLE', a commit to that table; or a number of seconds from the start of the operation.
-Ends with SIGKILL, its Spark too; with exit code 0 if the operation was done before that.
+operation: add, replace, remove, rebuild (an add that takes the way of large changes), restore (to version 1), analyze,
+optimize; rules, ids: what with. point: 'before TABLE' or 'after TABLE', a commit to that table; or a number of seconds
+from the start of the operation. Ends with SIGKILL, its Spark too; with exit code 0 if it was done before that.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -18,10 +19,6 @@ from small_session import small_session
 from banyan import Index
 from banyan.build import change
 from banyan.store.versions import Write
-
-ADDED = {"new1": "a = 1 AND b = 1 AND c = 1", "new2": "(a = 1 OR d = 1) AND NOT (b = 1 AND c = 1)"}
-REPLACED = {"r1": "d = 1 OR c = 1", "new1": "a = 1 AND d = 1"}
-REMOVED = ["r0", "r2"]
 
 
 def die() -> None:
@@ -49,28 +46,36 @@ def hooked(name: str, when: str, table: str) -> None:
     setattr(Write, name, wrapped)
 
 
-def main(where: str, operation: str, point: str, scratch: str) -> None:
+def main(where: str, scratch: str) -> None:
     spark = small_session(scratch)
-    index = Index.open(spark, where)
     spark.range(1).count()
+    line = sys.stdin.readline()
+    if not line:
+        return
+    order = json.loads(line)
+    operation, point = order["operation"], order["point"]
+    index = Index.open(spark, where)
     if point.split()[0] in ("before", "after"):
         for name in ("_save", "_merge", "bring_back"):
             hooked(name, *point.split())
     else:
         threading.Timer(float(point), die).start()
-    columns = "expression_id string, expression string"
+    rules = list(order.get("rules", {}).items())
+    frame = spark.createDataFrame(rules, "expression_id string, expression string")
     if operation == "rebuild":
         change.SMALL = 0
     if operation in ("add", "rebuild"):
-        index.add(spark.createDataFrame(list(ADDED.items()), columns))
+        index.add(frame)
     elif operation == "replace":
-        index.replace(spark.createDataFrame(list(REPLACED.items()), columns))
+        index.replace(frame)
     elif operation == "remove":
-        index.remove(REMOVED)
+        index.remove(order["ids"])
+    elif operation == "analyze":
+        index.analyze(spark.createDataFrame([(1, 1, 0), (2, 0, 0)], "event_id int, a int, b int"))
     elif operation == "restore":
         index.restore(1)
     else:
-        getattr(index, operation)()
+        index.optimize()
     os._exit(0)
 
 

@@ -209,10 +209,12 @@ def test_replace_remove_diff_restore_forget(banyan, folder):
     assert [json.loads(line)["change"] for line in out.splitlines()] == ["removed"]
     code, out, _ = banyan("restore", "./ads", "2")
     assert code == 0 and out.startswith("./ads: version 5 with 6 rules")
+    code, out, _ = banyan("analyze", "events.jsonl", "./ads", "--quiet")
+    assert code == 0 and out.startswith("./ads: version 6 with 6 rules")
     code, out, _ = banyan("forget", "./ads", "2")
     assert (code, out) == (0, "./ads: 2 versions forgotten; 2 is the oldest one left\n")
     code, _, err = banyan("restore", "./ads", "1")
-    assert code == 1 and "has no version 1: it has versions 2 to 5" in err
+    assert code == 1 and "has no version 1: it has versions 2 to 6" in err
 
 
 def test_build_replaces_an_index(banyan):

@@ -4,6 +4,7 @@ A few histories here; `make test-histories` runs more (BANYAN_HISTORIES, from se
 """
 
 import os
+from functools import partial
 from random import Random
 
 import pytest
@@ -12,9 +13,12 @@ from texts import random_text
 from trees import kleene, random_event
 
 from banyan import Index
-from banyan.build import change, loaded
+from banyan.build import change, loaded, small
 from banyan.build.plain import PlainIndex
 from banyan.language.parser import parse
+from banyan.normal.frequencies import Frequencies
+from banyan.store.statements import together
+from banyan.store.tables import PINNED, clustering
 
 HISTORIES = int(os.environ.get("BANYAN_HISTORIES", "2"))
 FIRST_SEED = int(os.environ.get("BANYAN_HISTORIES_SEED", "0"))
@@ -25,24 +29,45 @@ def as_plain(value):
     return tuple(value) if isinstance(value, list) else value
 
 
-def check(index, texts, crowd):
+def as_frame(spark, events, names):
+    """Events as one column per attribute."""
+    rows = [(i, *(event.get(name) for name in names)) for i, event in events.items()]
+    return spark.createDataFrame(rows, "event_id int, " + ", ".join(f"{name} int" for name in names))
+
+
+def read(index, table, quick):
+    """The rows of a table: through Spark, or (`quick`) from its files as far as Banyan itself would read them so."""
+    if not quick:
+        return [tuple(row) for row in index.table(table).collect()]
+    columns = index.table(table).columns
+    found = index._place.rows(table, columns, index._version.table_versions[table])
+    return list(zip(*(found[name].to_pylist() for name in columns)))
+
+
+def check(index, texts, crowd, quick=False):
     """The tables against a fresh computation, and the counts of the version against the tables."""
-    plain = PlainIndex.build(texts, crowd=crowd)
+    names = ("frequencies", "expressions", "predicates", "nodes", "edges")
+    rows = dict(zip(names, together([partial(read, index, table, quick) for table in names])))
+    seen = Frequencies(rows["frequencies"])
+    plain = PlainIndex.build(texts, crowd=crowd, frequencies=seen)
     counts = {"expressions": len(texts), "levels": plain.depth}
     for table, expected in plain.rows().items():
-        found = [tuple(map(as_plain, row)) for row in index.table(table).collect()]
+        found = [tuple(map(as_plain, row)) for row in rows[table]]
         assert sorted(found) == sorted(tuple(row) for row in expected), table
         counts[table] = len(found)
-    stored = index.expressions().collect()
-    assert {row["expression_id"]: row["expression"] for row in stored} == texts
-    assert {row["expression_id"]: row["node_id"] for row in stored} == plain.expressions
+    assert {row[0]: row[1] for row in rows["expressions"]} == texts
+    assert {row[0]: row[2] for row in rows["expressions"]} == plain.expressions
+    assert len(rows["expressions"]) == len(texts)
     assert index._version.counts == counts
 
 
 def step(spark, index, rng, texts, names):
-    """One random add, replace or remove, done to the index and to `texts`."""
+    """One random add, replace, remove or analysis, done to the index and to `texts`."""
     frame = "expression_id string, expression string"
-    kind = rng.choice(("add", "add", "replace", "remove")) if texts else "add"
+    kind = rng.choice(("add", "add", "replace", "remove", "analyze")) if texts else "add"
+    if kind == "analyze":
+        index.analyze(as_frame(spark, {i: random_event(rng, names) for i in range(20)}, names))
+        return
     if kind == "remove":
         going = rng.sample(sorted(texts), rng.randint(1, max(1, len(texts) // 2)))
         index.remove(going)
@@ -66,19 +91,23 @@ def test_any_history_equals_a_fresh_build(spark, tmp_path, monkeypatch, seed):
     for _ in range(STEPS):
         # One step in four takes the way of large changes, so that the two ways meet on one index.
         monkeypatch.setattr(change, "SMALL", 0 if rng.random() < 0.25 else 20_000)
-        # And half of the others ask the tables, as they would of a large index.
+        # And half of the others ask the tables, and mark rows in them, as they would of a large index.
         monkeypatch.setattr(loaded, "MOST", rng.choice((0, 100_000)))
+        monkeypatch.setattr(small, "WHOLE", rng.choice((0, 20_000)))
         step(spark, index, rng, texts, names)
-        check(index, texts, crowd)
+        check(index, texts, crowd, quick=True)
+    check(index, texts, crowd)
     events = {i: random_event(rng, names) for i in range(40)}
-    rows = [(i, *(event.get(name) for name in names)) for i, event in events.items()]
-    frame = spark.createDataFrame(rows, "event_id int, " + ", ".join(f"{name} int" for name in names))
+    frame = as_frame(spark, events, names)
     found = {tuple(row) for row in index.match(frame, progress=False).collect()}
     trees = {key: parse(text) for key, text in texts.items()}
     true = {(i, key) for i, event in events.items() for key, tree in trees.items() if kleene(tree, event) is True}
     assert found == true
     index.remove(list(texts))
     check(index, {}, crowd)
+    for table in PINNED:
+        detail = spark.sql(f"DESCRIBE DETAIL delta.`{index.where}/{table}`").first()
+        assert detail["clusteringColumns"] == clustering(table)
     assert index.match(frame, progress=False).isEmpty()
     index.release()
 

@@ -165,6 +165,38 @@ def test_there_and_not_there(spark, index, tmp_path):
         Index.create(spark, str(tmp_path / "x"), colour=1)
 
 
+def test_dropped_and_made_again_at_one_path(spark, tmp_path):
+    """In one session, which remembers the logs of tables: the old index must not shine through."""
+    where = str(tmp_path / "index")
+    for tenant, texts in (("a", FIRST), ("b", {"S6": SECOND["S6"]})):
+        index = Index.create(spark, where)
+        index.add(rules(spark, texts, ", tenant string", (tenant,)))
+        index.replace(rules(spark, {"S1": "k = 1"}, ", tenant string", (tenant,)))
+        assert {tuple(row) for row in index.expressions().select("expression_id", "tenant").collect()} == {
+            (key, tenant) for key in (*texts, "S1")
+        }
+        plain = PlainIndex.build(texts | {"S1": "k = 1"})
+        assert {row["node_id"] for row in index.table("nodes").collect()} == set(plain.nodes)
+        Index.drop(spark, where)
+        assert not Index.exists(spark, where)
+        with pytest.raises(IndexNotFound):
+            Index.open(spark, where)
+
+
+def test_a_creation_that_died(spark, tmp_path):
+    """Tables without a published version are no index, and the next creation takes their place."""
+    from banyan.store.tables import Place
+
+    where = str(tmp_path / "index")
+    place = Place(spark, where)
+    for table in ("versions", "nodes"):
+        place.create(table, 30)
+    assert not Index.exists(spark, where)
+    with pytest.raises(IndexNotFound):
+        Index.open(spark, where)
+    assert Index.create(spark, where).version == 0
+
+
 def test_in_a_schema(spark):
     """The same in `schema.table` form, and dropping it."""
     index = Index.create(spark, "banyan_schema_test")

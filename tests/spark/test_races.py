@@ -19,7 +19,7 @@ CHILD = str(Path(__file__).parents[1] / "children" / "racing.py")
 PROCESSES, WRITERS, WRITES = (3, 3, 7) if os.environ.get("BANYAN_RACES") else (2, 1, 2)
 
 
-def test_successes_are_all_there_and_nothing_else(spark, tmp_path):
+def test_writers_of_several_processes_on_one_folder(spark, tmp_path):
     where = str(tmp_path / "index")
     Index.create(spark, where)
     reader = Index.open(spark, where)
@@ -56,7 +56,7 @@ def test_successes_are_all_there_and_nothing_else(spark, tmp_path):
     assert reader.version == 0 and reader.expressions().isEmpty()
 
 
-def test_two_processes_take_turns_on_a_folder(tmp_path):
+def test_two_processes_on_one_folder_take_turns(tmp_path):
     """The lock of a folder, held by another process until it is killed."""
     from banyan.errors import Conflict
     from banyan.store.lock import locked

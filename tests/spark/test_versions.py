@@ -4,12 +4,13 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from test_dead_writers import leave_commits
 from test_histories import check
 
 from banyan import Index
 from banyan.errors import ArgumentError, Conflict, RulesError, VersionNotFound
 from banyan.store import history
-from banyan.store.versions import Write, find, write
+from banyan.store.versions import write
 
 COLUMNS = "expression_id string, expression string"
 ONE = {"a": "x = 1", "b": "x = 1 AND y = 2 AND z = 3", "c": "y = 2 OR z = 3"}
@@ -37,6 +38,29 @@ def index(spark, tmp_path_factory):
     assert index.remove(["a"]) == 3
     check(index, THREE, CROWD)
     return index
+
+
+def test_in_sql_by_version_and_by_time(spark, index):
+    """As docs/versions.md says: the row of `versions` names the Delta version of each table."""
+    listed = f"delta.`{index.where}/versions`"
+    times = {row["version"]: row["published_at"] for row in spark.sql(f"SELECT * FROM {listed}").collect()}
+    for version, texts in ((1, ONE), (2, TWO), (3, THREE)):
+        by_version = f"version = {version}"
+        by_time = f"published_at <= TIMESTAMP '{times[version]}'"
+        for which in (by_version, by_time):
+            pin = spark.sql(
+                f"SELECT max_by(table_versions['expressions'], version) FROM {listed} WHERE {which}"
+            ).first()[0]
+            rows = spark.sql(
+                f"SELECT expression_id, expression FROM delta.`{index.where}/expressions` VERSION AS OF {pin}"
+            ).collect()
+            assert dict(map(tuple, rows)) == texts
+        assert Index.open(spark, index.where, timestamp=times[version]).version == version
+        assert Index.open(spark, index.where, timestamp=str(times[version])).version == version
+    with pytest.raises(VersionNotFound, match="no version at 2001-01-01: it has versions 0 to 3"):
+        Index.open(spark, index.where, timestamp="2001-01-01")
+    with pytest.raises(ArgumentError, match="'yesterday-ish' is not a time"):
+        Index.open(spark, index.where, timestamp="yesterday-ish")
 
 
 def test_removing_what_is_not_there(spark, index):
@@ -104,9 +128,7 @@ def test_forget_and_vacuum(spark, index, monkeypatch):
         index.vacuum()
     check(Index.open(spark, index.where, version=3), THREE, CROWD)
     assert index.forget(before=6) == [3, 4, 5]
-    dead = Write(index._place, find(index._place))
-    for table in ("nodes", "edges"):
-        dead.overwrite(index.table(table).limit(0), table)
+    leave_commits(index)
     check(Index.open(spark, index.where), FOUR, CROWD)
     before = len(data_files(index.where))
     # The files must go now, not in 31 days; the versions that are listed must not.

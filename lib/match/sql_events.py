@@ -58,7 +58,7 @@ def copy_long(
         {"events": events, "known": known},
         **long_texts(events.schema, id, attribute, value, bool(like), case_sensitive),
     )
-    copy = numbers.Copy(numbers._write(scratch, rows, batch_size), kind, {}, set())
+    copy = numbers.Copy(numbers._write(scratch, rows.drop("key"), batch_size), kind, {}, set())
     numbers._check_ids(scratch, copy, id, unique=True)
     copied = spark.read.parquet(copy.path)
     twice = copied.where("repeated IS NOT NULL").select("event_id", "repeated").limit(numbers.SHOWN).collect()
@@ -97,12 +97,17 @@ def long_texts(
         # The first part of a path is folded, as in the rules.
         first = f"substring_index({name}, '.', 1)"
         name = f"concat(lower({first}), substr({name}, length({first}) + 1))"
-    # A complex id cannot be grouped by everywhere: it is told apart by its text.
-    complex = isinstance(schema[id].dataType, (T.StructType, T.ArrayType))
     source = sql_values.Source(f"e.{sql_values.name_sql(value)}", schema[value].dataType)
     return {
         "id": event_id,
-        "key": f"to_json(struct({event_id}))" if complex else event_id,
+        "key": key_sql(schema, id),
         "name": name,
         "value": sql_values.value_sql("k.number", source, like),
     }
+
+
+def key_sql(schema: T.StructType, id: str) -> str:
+    """The id as something to group and sort by: a complex one is told apart by its text."""
+    event_id = f"e.{sql_values.name_sql(id)}"
+    complex = isinstance(schema[id].dataType, (T.StructType, T.ArrayType))
+    return f"to_json(struct({event_id}))" if complex else event_id

@@ -36,6 +36,14 @@ def relation(name: str) -> str:
 _decimal_key = re.compile(r"decimal_key\(([\w.]+)\)")
 
 
+def header(name: str) -> str:
+    """What a relation says of itself."""
+    text = resources.files("banyan.sql").joinpath(f"match/{name}.sql").read_text("utf-8")
+    lines = text.splitlines()
+    count = next(i for i, line in enumerate(lines) if not line.startswith("--"))
+    return "\n".join(line[2:].strip() for line in lines[:count])
+
+
 def reads(name: str) -> list[str]:
     """The names in braces."""
     return list(dict.fromkeys(field for _, field, _, _ in Formatter().parse(relation(name)) if field))

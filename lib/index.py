@@ -298,6 +298,16 @@ class Index:
             self.spark.sql(f"CREATE OR REPLACE {kind} {name} AS\n{sql}")
         return sql
 
+    def create_views(self, schema: str | None = None) -> list[str]:
+        """Create (or replace) views of this version for analysts; their names. None: temporary views.
+
+        expression_texts, expression_predicates, predicate_uses, node_sharing, published_versions, expression_history:
+        see docs/sql.md, which also has the ready queries over them.
+        """
+        from banyan.explain.views import create
+
+        return create(self, schema)
+
     def explain(self, event: dict[str, Any], expression_id: Any) -> str:
         """Why an event satisfies an expression or not: its tree, with the value and the outcome at each node."""
         from banyan.explain.why import explain

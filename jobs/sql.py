@@ -15,8 +15,8 @@ _FORMATS = {".parquet": "parquet", ".json": "json", ".jsonl": "json"}
 def main(argv: list[str]) -> int:
     parser = arguments.parser(
         "sql",
-        "The match of a version of an index, written out as one plain SQL query over a table of events. It runs in a\n"
-        "spark-sql shell with Delta or in a SQL warehouse, without Banyan, and stays at the version it was written for.",
+        "The match of a version of an index, written out as one plain SQL query over a table of events. It runs in\n"
+        "a spark-sql shell with Delta or a SQL warehouse, without Banyan, and stays at the version it was written for.",
         _EXAMPLES,
     )
     arguments.add_index(parser)

@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races bench lint format clean
+.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-sql bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -48,6 +48,9 @@ test-faults: $(STAMP) ## Writers killed at every point between commits, and at r
 
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
+
+test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about two minutes)
+	@$(BIN)/python -m pytest tests/spark/test_sql.py
 
 bench: $(STAMP) ## The benchmark
 	@$(BIN)/python -m banyan.bench

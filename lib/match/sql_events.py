@@ -101,7 +101,7 @@ def long_texts(
     return {
         "id": event_id,
         "key": key_sql(schema, id),
-        "name": name,
+        "attribute_name": name,
         "value": sql_values.value_sql("k.number", source, like),
     }
 

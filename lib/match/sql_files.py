@@ -73,5 +73,6 @@ def run(spark: SparkSession, name: str, frames: Mapping[str, DataFrame], **texts
     """The relation over the frames it reads. texts: what stands for other names in braces."""
     text = relation(name)
     for key, value in texts.items():
-        text = text.replace("{" + key + "}", value)
+        # A name of the user's may have braces of its own.
+        text = text.replace("{" + key + "}", value.replace("{", "{{").replace("}", "}}"))
     return spark.sql(text, **{key: frames[key] for key in reads(name) if key not in texts})

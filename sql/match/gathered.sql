@@ -10,5 +10,5 @@ FROM (
     SELECT {id} AS event_id, {key} AS key, k.number,
       CASE WHEN k.number IS NOT NULL THEN {value} ELSE array() END AS values
     FROM {events} e
-    LEFT JOIN {known} k ON k.name = {name})
+    LEFT JOIN {known} k ON k.name = {attribute_name})
   GROUP BY key)

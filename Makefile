@@ -10,8 +10,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream test-connect \
-	test-graph test-cluster bench lint format clean
+.PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream test-sql \
+	test-connect test-graph test-cluster bench lint format clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -56,6 +56,9 @@ test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a q
 
 test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
 	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream
+
+test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about two minutes)
+	@$(BIN)/python -m pytest tests/spark/test_sql.py
 
 test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (about ten minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[connect]'

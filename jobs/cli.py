@@ -26,6 +26,8 @@ COMMANDS = {
     "remove": "take rules out: a new version",
     "check": "read rules without writing anything; list what is wrong with them",
     "match": "which rules does each event satisfy",
+    "sql": "the match of a version written out as plain SQL",
+    "views": "views of an index for analysts, and ready queries over them",
     "explain": "why one event satisfies one rule, or does not",
     "versions": "the published versions of an index",
     "diff": "which rules came, went and changed between two versions",

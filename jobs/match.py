@@ -45,6 +45,9 @@ def main(argv: list[str]) -> int:
         default="pairs",
         help="pairs (default): event_id, expression_id; counts: events of each rule; arrays: rules of each event",
     )
+    parser.add_argument(
+        "--engine", choices=("arrow", "sql"), default="arrow", help="arrow (default), or sql: no Python on the data"
+    )
     parser.add_argument("--where", metavar="SQL", help="only rules whose own columns satisfy this: \"tenant = 'acme'\"")
     parser.add_argument("--keep", metavar="A,B", help="columns of the rules to carry into the result")
     parser.add_argument("--zeros", action="store_true", help="with --output counts: rules without events too")
@@ -105,6 +108,7 @@ def _match(index: Index, events: DataFrame, given: argparse.Namespace, into: str
         attribute=given.attribute,
         value=given.value,
         output=given.output,
+        engine=given.engine,
         where=given.where,
         keep=keep,
         zeros=given.zeros,

@@ -16,6 +16,7 @@ from banyan.columns import EXPRESSION_ID
 from banyan.errors import ArgumentError, IndexExists
 from banyan.match import sample
 from banyan.match.call import Matcher
+from banyan.match.run import in_time_zone
 from banyan.match.target import Target
 from banyan.match.unpack import unpacked
 from banyan.progress import Steps
@@ -117,6 +118,10 @@ class Index:
         if name not in PINNED:
             raise ArgumentError(f"an index has the tables {', '.join(PINNED)}; not {name!r}")
         return self._place.read(name, self._version.table_versions[name])
+
+    def pinned(self, name: str) -> str:
+        """The same table in SQL: its name and its Delta version."""
+        return f"{self._place.name(name)} VERSION AS OF {self._version.table_versions[name]}"
 
     def expressions(self) -> DataFrame:
         """expression_id, expression, node_id, added_in and the user's own columns."""
@@ -331,6 +336,40 @@ class Index:
             if newest.version != self.version:
                 self._moved(newest)
         return self.version
+
+    def match_sql(self, events_table: str, **arguments: Any) -> str:
+        """The match of this version as one plain SQL query over a table of events: common table expressions, one per
+        level, for a spark-sql shell or a SQL warehouse without this package.
+
+        arguments: id, attribute, value, output, where, keep, zeros, as of `match`. The session that runs it must be in
+        the index's time zone; ids should be unique, which a query cannot refuse.
+        """
+        from banyan.match.sql_view import match_sql
+
+        with in_time_zone(self.spark, self.settings.time_zone):
+            return match_sql(self, events_table, **arguments)
+
+    def match_view(self, name: str, events_table: str, temporary: bool = False, **arguments: Any) -> str:
+        """Create (or replace) a view that is the match of this version; the SQL it was made from.
+
+        Events that come into the table are matched when the view is read; rules added later are not in it.
+        """
+        sql = self.match_sql(events_table, **arguments)
+        kind = "TEMPORARY VIEW" if temporary else "VIEW"
+        # A view remembers the time zone of the session that made it.
+        with in_time_zone(self.spark, self.settings.time_zone):
+            self.spark.sql(f"CREATE OR REPLACE {kind} {name} AS\n{sql}")
+        return sql
+
+    def create_views(self, schema: str | None = None) -> list[str]:
+        """Create (or replace) views of this version for analysts; their names. None: temporary views.
+
+        expression_texts, expression_predicates, predicate_uses, node_sharing, published_versions, expression_history:
+        see docs/sql.md, which also has the ready queries over them.
+        """
+        from banyan.explain.views import create
+
+        return create(self, schema)
 
     def explain(self, event: dict[str, Any], expression_id: Any) -> str:
         """Why an event satisfies an expression or not: its tree, with the value and the outcome at each node."""

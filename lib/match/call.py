@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from banyan.columns import EVENT_ID
 from banyan.errors import ArgumentError
 from banyan.match import events as numbers
-from banyan.match import matches, missing, plan
+from banyan.match import matches, missing, plan, sql_engine
 from banyan.match.run import in_time_zone, run_batch
 from banyan.match.target import Target
 from banyan.progress import Steps, bar
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from banyan.index import Index
 
 OUTPUTS = ("pairs", "counts", "arrays")
-ENGINES = ("arrow",)
+ENGINES = ("arrow", "sql")
 # Events times edges that one batch may hold: sets of a batch then stay within a few gigabytes.
 BATCH_WORK = 2**16 * 8_000_000
 LARGEST, SMALLEST = 2**18, 2**12
@@ -75,6 +75,10 @@ class Matcher:
         progress: bool | None,
     ) -> DataFrame:
         _check_arguments(output, engine, attribute, value, zeros, keep)
+        if engine == "sql":
+            return sql_engine.match(
+                self, events, id, attribute, value, output, where, keep, zeros, into, batch_size, steps, progress
+            )
         settings = self._index.settings
         scratch = self._new_scratch()
         try:

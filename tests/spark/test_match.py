@@ -35,7 +35,8 @@ def pairs(frame):
     return {tuple(row) for row in frame.collect()}
 
 
-def test_wide_events_with_structs_maps_and_lists(spark, index):
+@pytest.mark.parametrize("engine", ["arrow", "sql"])
+def test_wide_events_with_structs_maps_and_lists(spark, index, engine):
     events = spark.createDataFrame(
         [
             ("a", 20, "DE", ["vip", None], (0.9,), {"plan": "pro-x"}),
@@ -49,28 +50,30 @@ def test_wide_events_with_structs_maps_and_lists(spark, index):
         *(("a", e) for e in ("adult", "german", "both", "tagged", "nested", "key")),
         *(("b", e) for e in ("nobody", "plain")),
     }
-    assert pairs(index.match(events)) == expected
-    arrays = {row["event_id"]: row["expression_ids"] for row in index.match(events, output="arrays").collect()}
+    assert pairs(index.match(events, engine=engine)) == expected
+    found = index.match(events, output="arrays", engine=engine)
+    arrays = {row["event_id"]: row["expression_ids"] for row in found.collect()}
     assert arrays == {"a": sorted(e for i, e in expected if i == "a"), "b": ["nobody", "plain"], "c": []}
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
-@pytest.mark.parametrize("form", ["text", "variant"])
-def test_long_form(spark, index, form):
+@pytest.mark.parametrize("form, engine", [("text", "arrow"), ("variant", "arrow"), ("text", "sql"), ("variant", "sql")])
+def test_long_form(spark, index, form, engine):
     rows = [(1, "age", "20"), (1, "Country", '"DE"'), (2, "age", "5"), (3, "colour", '"red"'), (3, "age", None)]
     events = spark.createDataFrame(rows, "who int, name string, value string")
     if form == "variant":
         events = events.withColumn("value", F.expr("parse_json(value)"))
     else:
         events = events.withColumn("value", F.trim(F.col("value"), F.lit('"')))
-    found = pairs(index.match(events, id="who", attribute="name", value="value"))
+    found = pairs(index.match(events, id="who", attribute="name", value="value", engine=engine))
     assert found == {(1, "adult"), (1, "german"), (1, "both"), (2, "nobody"), (3, "nobody")}
 
 
-def test_long_form_refuses_two_values_of_one_attribute(spark, index):
+@pytest.mark.parametrize("engine", ["arrow", "sql"])
+def test_long_form_refuses_two_values_of_one_attribute(spark, index, engine):
     events = spark.createDataFrame([(1, "age", 20), (1, "AGE", 21)], "event_id int, name string, value int")
     with pytest.raises(EventsError, match=r"two values for one attribute: 1 \(age\)"):
-        index.match(events, attribute="name", value="value")
+        index.match(events, attribute="name", value="value", engine=engine)
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
@@ -109,26 +112,28 @@ def test_missing_attributes_are_named(spark, index):
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
-def test_no_events_no_attributes_no_rules(spark, index, tmp_path):
+@pytest.mark.parametrize("engine", ["arrow", "sql"])
+def test_no_events_no_attributes_no_rules(spark, index, tmp_path, engine):
     none = spark.createDataFrame([], "event_id int, age int")
-    assert index.match(none).count() == 0
-    assert index.match(none, output="arrays").count() == 0
-    assert index.match(none, output="counts").count() == 0
+    assert index.match(none, engine=engine).count() == 0
+    assert index.match(none, output="arrays", engine=engine).count() == 0
+    assert index.match(none, output="counts", engine=engine).count() == 0
     bare = spark.range(3).select(F.col("id").alias("event_id"))
-    assert pairs(index.match(bare)) == {(i, "nobody") for i in range(3)}
+    assert pairs(index.match(bare, engine=engine)) == {(i, "nobody") for i in range(3)}
     empty = Index.create(spark, str(tmp_path / "empty"))
-    assert empty.match(bare).count() == 0
-    assert empty.match(bare, output="arrays").count() == 3
+    assert empty.match(bare, engine=engine).count() == 0
+    assert empty.match(bare, output="arrays", engine=engine).count() == 3
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
-def test_into_appends_batch_by_batch(spark, index, tmp_path):
+@pytest.mark.parametrize("engine", ["arrow", "sql"])
+def test_into_appends_batch_by_batch(spark, index, tmp_path, engine):
     events = spark.range(1000).select(F.col("id").alias("event_id"), (F.col("id") % 40).cast("int").alias("age"))
     out = str(tmp_path / "out")
-    written = index.match(events, into=out, batch_size=300, where="expression_id IN ('adult', 'both')")
+    written = index.match(events, into=out, batch_size=300, where="expression_id IN ('adult', 'both')", engine=engine)
     expected = {(i, "adult") for i in range(1000) if i % 40 >= 18}
     assert pairs(written) == expected and written.count() == len(expected)
-    again = index.match(events, into=out, where="expression_id = 'adult'")
+    again = index.match(events, into=out, where="expression_id = 'adult'", engine=engine)
     assert again.count() == 2 * len(expected)
 
 

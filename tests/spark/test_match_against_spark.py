@@ -16,6 +16,7 @@ from banyan.language.parser import parse
 ROUNDS = int(os.environ.get("BANYAN_RANDOM_ROUNDS", "1"))
 FIRST_SEED = int(os.environ.get("BANYAN_RANDOM_SEED", "1"))
 EVENTS = int(os.environ.get("BANYAN_RANDOM_EVENTS", "400"))
+SQL_EVENTS = int(os.environ.get("BANYAN_RANDOM_SQL_EVENTS", "150"))  # of them, matched by the SQL engine too
 EXPRESSIONS = int(os.environ.get("BANYAN_RANDOM_EXPRESSIONS", "520"))
 
 
@@ -44,6 +45,9 @@ def test_index_agrees_with_where(spark, tmp_path, seed):
     for _, expression in expected:
         wanted[expression] += 1
     assert {row["expression_id"]: row["events"] for row in counts} == wanted
+    part = events.where(f"event_id < {SQL_EVENTS}")
+    by_sql = {tuple(row) for row in index.match(part, id="event_id", engine="sql").collect()}
+    assert differences(by_sql, {pair for pair in expected if pair[0] < SQL_EVENTS}, texts) == []
     index.release()
 
 

@@ -1,0 +1,116 @@
+"""A version of an index made ready for the SQL engine: its predicates as intervals of values, its edges by level.
+
+Made once per version and `where`, by the relations of `sql/match/` whose header says "once per version".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from banyan.columns import EXPRESSION_ID
+from banyan.match import sql_files
+from banyan.match.prune import needed
+from banyan.normal.ids import TRUE_ID
+from banyan.store.materialise import Scratch
+
+LEAVES = 1
+
+
+class Edges(NamedTuple):
+    """The edges of one round, and the levels that their children are on."""
+
+    name: str
+    edges: DataFrame
+    below: frozenset[int]
+
+
+class SqlPlan(NamedTuple):
+    """`frames`: the relations that a batch reads, by their names. `levels`: nodes that have parents, by level; `top`:
+    all others. `parts`: which kinds of predicates there are. `set_count`: event sets that a block can give to joins."""
+
+    attributes: dict[str, int]
+    like: frozenset[int]
+    frames: dict[str, DataFrame]
+    levels: dict[int, Edges]
+    top: Edges | None
+    parts: frozenset[str]
+    set_count: int
+    piece_count: int
+
+
+def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | None, keep: list[str]) -> SqlPlan:
+    expressions, predicates, edges = (tables[name] for name in ("expressions", "predicates", "edges"))
+    if where is not None:
+        expressions = expressions.where(where)
+    expressions = scratch.keep(expressions.select("node_id", EXPRESSION_ID, *keep))
+    if where is not None:
+        ids = needed(scratch, expressions.select("node_id").distinct(), edges)
+        edges = edges.join(ids.withColumnRenamed("node_id", "parent_id"), "parent_id", "left_semi")
+        predicates = predicates.join(ids, "node_id", "left_semi")
+    used = (
+        predicates.groupBy("attribute")
+        .agg(F.count("*").alias("count"), F.max(F.col("operator").endswith("like")).alias("like"))
+        .orderBy("attribute")
+        .collect()
+    )
+    attributes = {row["attribute"]: number for number, row in enumerate(used)}
+    frames = {
+        "expressions": expressions,
+        "predicates": predicates,
+        "attributes": scratch.spark.createDataFrame(list(attributes.items()), "attribute string, number int"),
+        "comparison": scratch.spark.sql(sql_files.comparison()),
+    }
+    for name in ("literals", "ends", "tests", "bounds", "lanes", "shared", "patterns", "refusals"):
+        frames[name] = sql_files.run(scratch.spark, name, frames)
+        if name != "literals":
+            frames[name] = scratch.materialise(frames[name], name)
+    levels, top, internal = _levels(scratch, edges)
+    inside = edges.select(F.col("child_id").alias("node_id")).unionByName(predicates.select("node_id")).distinct()
+    roots = expressions.select("node_id").distinct()
+    carriers = roots.join(inside, "node_id", "left_semi").unionByName(roots.where(F.col("node_id") == TRUE_ID))
+    frames["carriers"] = scratch.materialise(carriers, "carriers")
+    return SqlPlan(
+        attributes=attributes,
+        like=frozenset(attributes[row["attribute"]] for row in used if row["like"]),
+        frames=frames,
+        levels=levels,
+        top=top,
+        parts=frozenset(name for name in ("shared", "patterns", "refusals") if not frames[name].isEmpty()),
+        set_count=internal + sum(row["count"] for row in used),
+        piece_count=frames["bounds"].count() + len(attributes),
+    )
+
+
+def _levels(scratch: Scratch, edges: DataFrame) -> tuple[dict[int, Edges], Edges | None, int]:
+    """The rounds, the last one, and how many nodes have parents."""
+    has_parents = edges.select(F.col("child_id").alias("parent_id"), F.lit(True).alias("internal")).distinct()
+    of_child = edges.select(F.col("parent_id").alias("child_id"), F.col("parent_level").alias("child_level")).distinct()
+    spread = scratch.keep(
+        edges.join(has_parents, "parent_id", "left")
+        .join(of_child, "child_id", "left")
+        .select("*", F.coalesce("internal", F.lit(False)).alias("inside"))
+        .drop("internal")
+    )
+    rows = (
+        spread.groupBy("inside", "parent_level", F.coalesce("child_level", F.lit(LEAVES)).alias("child_level"))
+        .agg(F.count_distinct("parent_id").alias("parents"))
+        .collect()
+    )
+    columns = ("parent_id", "child_id", "parent_operator", "arity", "is_access")
+
+    def below(inside: bool, level: int | None = None) -> frozenset[int]:
+        return frozenset(r["child_level"] for r in rows if r["inside"] == inside and level in (None, r["parent_level"]))
+
+    levels = {
+        level: Edges(
+            f"level {level}",
+            scratch.keep(spread.where(F.col("inside") & (F.col("parent_level") == level)).select(*columns)),
+            below(True, level),
+        )
+        for level in sorted({row["parent_level"] for row in rows if row["inside"]})
+    }
+    top = Edges("top", scratch.keep(spread.where("NOT inside").select(*columns)), below(False))
+    return levels, top if top.below else None, has_parents.count()

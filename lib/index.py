@@ -119,7 +119,7 @@ class Index:
             raise ArgumentError(f"an index has the tables {', '.join(PINNED)}; not {name!r}")
         return self._place.read(name, self._version.table_versions[name])
 
-    def pinned(self, name: str) -> str:
+    def table_sql(self, name: str) -> str:
         """The same table in SQL: its name and its Delta version."""
         return f"{self._place.name(name)} VERSION AS OF {self._version.table_versions[name]}"
 

@@ -43,7 +43,7 @@ def create(index: Index, schema: str | None) -> list[str]:
 
 def statements(index: Index, schema: str | None) -> list[str]:
     """The SQL that creates them, a statement each."""
-    texts = {name: index.pinned(name) for name in PINNED}
+    texts = {name: index.table_sql(name) for name in PINNED}
     texts[VERSIONS] = f"(SELECT * FROM {index._place.name(VERSIONS)} WHERE version <= {index.version})"
     texts |= {view: _name(schema, view) for view in VIEWS}
     texts["reserved"] = ", ".join(text_sql(word) for word in sorted(RESERVED | NOT_ONLY_NAMES))

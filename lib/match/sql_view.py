@@ -90,10 +90,10 @@ def match_sql(
 
     query = _Query()
     columns = ", ".join(["node_id", "expression_id", *map(sql_values.name_sql, keep)])
-    kept = f"SELECT {columns} FROM {index.pinned('expressions')}" + (f"\nWHERE {where}" if where else "")
+    kept = f"SELECT {columns} FROM {index.table_sql('expressions')}" + (f"\nWHERE {where}" if where else "")
     query.add("expressions", kept, "The expressions that are asked for.")
-    query.add("predicates", f"SELECT * FROM {index.pinned('predicates')}")
-    query.add("edges", f"SELECT * FROM {index.pinned('edges')}")
+    query.add("predicates", f"SELECT * FROM {index.table_sql('predicates')}")
+    query.add("edges", f"SELECT * FROM {index.table_sql('edges')}")
     query.add("attributes", _pairs(attributes.items(), "attribute, number"), "The attributes of the predicates.")
     query.add("comparison", sql_files.comparison(), "In which type a value of a kind meets a literal of a family.")
     for name in ("literals", "ends", "tests", "bounds", "lanes", "shared", "patterns", "refusals"):

@@ -59,8 +59,14 @@ def held_and_killed(spark, point: str, folder: str) -> None:
             threading.Event().wait()
         return result
 
+    def match() -> None:
+        try:
+            work(spark, "match", folder)
+        finally:  # it is held, so it cannot end but by an error
+            os._exit(3)
+
     Target.append = wrapped
-    threading.Thread(target=work, args=(spark, "match", folder), daemon=True).start()
+    threading.Thread(target=match, daemon=True).start()
     reached.wait()
     work(spark, "stream", folder)
 

@@ -105,7 +105,7 @@ class Index:
         return self._version.version
 
     @property
-    def pinned(self) -> bool:
+    def is_pinned(self) -> bool:
         """Whether it was opened at a version or a time, and so stays there."""
         return self._pinned
 

@@ -37,7 +37,7 @@ def match_stream(
     unknown = sorted(set(options) - {"attribute", "value", "output", "engine", "where", "keep", "zeros", "batch_size"})
     if unknown:
         raise ArgumentError(f"match_stream has no option {', '.join(unknown)}; see Index.match")
-    version = index.version if index.pinned else None
+    version = index.version if index.is_pinned else None
     each = _Batches(index.where, version, into, writer_of(events.sparkSession, checkpoint), id, unpack, options)
     query = events.writeStream.foreachBatch(each).option("checkpointLocation", checkpoint)
     return query.trigger(**(trigger or {"processingTime": "0 seconds"})).start()

@@ -60,7 +60,7 @@ test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
 test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about two minutes)
 	@$(BIN)/python -m pytest tests/spark/test_sql.py
 
-test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (about ten minutes)
+test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (long)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[connect]'
 	@BANYAN_CONNECT=1 $(BIN)/python -m pytest tests/spark
 
@@ -69,7 +69,7 @@ test-graph: $(STAMP) ## GraphFrames of an index: fetches package and jar (73 MB)
 	@$(BIN)/python -c "import os; from banyan.jars import graph_jars; print(*graph_jars({}, os.environ))"
 	@$(BIN)/python -m pytest tests/spark/test_graph.py
 
-test-cluster: $(STAMP) ## Builds and matches on two executors, of which one is killed (a few minutes)
+test-cluster: $(STAMP) ## Builds and matches on two executors, of which one is killed (about ten minutes)
 	@$(BIN)/python -m pytest tests/cluster
 
 bench: $(STAMP) ## The benchmark, short form (under 10 minutes); all of it: banyan bench --full

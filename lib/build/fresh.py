@@ -17,6 +17,7 @@ from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import DamagedIndex
 from banyan.normal.frequencies import Frequencies
 from banyan.progress import Steps
+from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
 from banyan.store.statements import together
@@ -62,7 +63,7 @@ def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_se
     with steps.step("write"):
         writes = []
         if request.frequencies is not None:
-            writes.append(partial(work.overwrite, spark.createDataFrame(request.frequencies), "frequencies"))
+            writes.append(partial(work.overwrite, frame_of(spark, request.frequencies), "frequencies"))
         if request.frequencies is None or settings.seed != reading.settings.seed:
             texts = _with_version(texts, work.number)
             if virgin and texts.schema[EXPRESSION_ID].dataType != stored.schema[EXPRESSION_ID].dataType:

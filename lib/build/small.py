@@ -25,6 +25,7 @@ from banyan.normal.canonical import Canonical
 from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import FALSE_ID, TRUE_ID
 from banyan.progress import Steps
+from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 from banyan.store.settings import IndexSettings
 from banyan.store.statements import together
@@ -113,7 +114,7 @@ def _write(work: Write, tables: Stored, name: str, changed: Changed, schema: pa.
         if len(rows) <= WHOLE:
             kept = [row for row in rows if row[0] not in gone]
             whole = to_arrow([*kept, *changed.inserted], schema)
-            work.overwrite(work.place.spark.createDataFrame(whole).coalesce(1), name)
+            work.overwrite(frame_of(work.place.spark, whole).coalesce(1), name)
             return len(rows) - len(kept), len(changed.inserted)
     return work.change(name, schema.names[0], changed.deleted, to_arrow(changed.inserted, schema))
 

@@ -121,13 +121,21 @@ class Write:
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
         """Put rows in the place of all that are there."""
-        self._save(_whole(frame, table).option("mergeSchema", "true"), table)
+        self._save(frame.write.mode("overwrite").option("mergeSchema", "true"), table)
+        self._cluster(table)
 
     def retype(self, frame: DataFrame, table: str) -> None:
         """Overwrite the table and take the frame's types; comments and properties stay."""
         comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
         frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
-        self._save(_whole(frame, table).option("overwriteSchema", "true"), table)
+        self._save(frame.write.mode("overwrite").option("overwriteSchema", "true"), table)
+        self._cluster(table)
+
+    def _cluster(self, table: str) -> None:
+        """Say again what the table is clustered by: an overwrite ends it."""
+        columns = clustering(table)
+        if columns:
+            self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({', '.join(columns)})")
 
     def change(self, table: str, key: str, deleted: list[int], inserted: pa.Table) -> tuple[int, int]:
         """Delete the rows with these keys and insert those, in one commit; how many rows went and came."""
@@ -234,13 +242,6 @@ class Write:
 
     def _published(self) -> bool:
         return any(version.build_id == self.build_id for version in listed(self.place))
-
-
-def _whole(frame: DataFrame, table: str) -> DataFrameWriter:
-    writer = frame.write.mode("overwrite")
-    # An overwrite that does not name the clustering ends it.
-    columns = clustering(table)
-    return writer.clusterBy(*columns) if columns else writer
 
 
 def write(place: Place, attempt: Callable[[Write], Result], retries: int = RETRIES) -> Result:

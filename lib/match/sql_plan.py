@@ -38,7 +38,6 @@ class SqlPlan(NamedTuple):
     top: Edges | None
     parts: frozenset[str]
     set_count: int
-    piece_count: int
 
 
 def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | None, keep: list[str]) -> SqlPlan:
@@ -80,7 +79,6 @@ def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | N
         top=top,
         parts=frozenset(name for name in ("shared", "patterns", "refusals") if not frames[name].isEmpty()),
         set_count=internal + sum(row["count"] for row in used),
-        piece_count=frames["bounds"].count() + len(attributes),
     )
 
 

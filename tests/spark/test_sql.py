@@ -55,6 +55,7 @@ def events(spark, tmp_path_factory):
     return f"parquet.`{path}`"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
 def test_written_out_match_gives_the_same_in_another_session(spark, index, events):
     frame = spark.sql(f"SELECT * FROM {events}")

@@ -191,7 +191,9 @@ class Call(NamedTuple):
             met = self.made("met", values=values, keyed=keyed)
             pieces = pieces.unionByName(self.run("whole", met=met, numbers=rows, everyone=everyone))
         asks = self.made("asks", runs=runs, everyone=everyone)
-        hint = _broadcast("p", self.plan.piece_count)
+        # Pieces of one segment; those of 8, 64, ... add a seventh.
+        count = cuts.groupBy("lane", "block").agg(F.max("segments").alias("n")).agg(F.sum("n")).first()[0] or 0
+        hint = _broadcast("p", count + len(self.plan.attributes))
         leaves = self.run("united", asks=asks, pieces=pieces, hint=hint)
         if parts & {"patterns", "refusals"}:
             matched = self.run("matched", values=values, cuts=cuts, runs=runs)

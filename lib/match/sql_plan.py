@@ -38,7 +38,6 @@ class SqlPlan(NamedTuple):
     top: Edges | None
     parts: frozenset[str]
     set_count: int
-    piece_count: int
 
 
 def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | None, keep: list[str]) -> SqlPlan:
@@ -52,10 +51,16 @@ def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | N
         predicates = predicates.join(ids, "node_id", "left_semi")
     used = (
         predicates.groupBy("attribute")
-        .agg(F.count("*").alias("count"), F.max(F.col("operator").endswith("like")).alias("like"))
+        .agg(F.count("*").alias("count"), F.collect_set("operator").alias("operators"))
         .orderBy("attribute")
         .collect()
     )
+    operators = {operator for row in used for operator in row["operators"]}
+    parts = {
+        "shared": operators & {"is null", "is not null", "not <=>"},
+        "patterns": {operator for operator in operators if operator.endswith("like")},
+        "refusals": {operator for operator in operators if operator.startswith("not array")},
+    }
     attributes = {row["attribute"]: number for number, row in enumerate(used)}
     frames = {
         "expressions": expressions,
@@ -65,7 +70,8 @@ def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | N
     }
     for name in ("literals", "ends", "tests", "bounds", "lanes", "shared", "patterns", "refusals"):
         frames[name] = sql_files.run(scratch.spark, name, frames)
-        if name != "literals":
+        # What no predicate needs is never read.
+        if parts.get(name, name != "literals"):
             frames[name] = scratch.materialise(frames[name], name)
     levels, top, internal = _levels(scratch, edges)
     inside = edges.select(F.col("child_id").alias("node_id")).unionByName(predicates.select("node_id")).distinct()
@@ -74,13 +80,14 @@ def make(scratch: Scratch, tables: dict[str, DataFrame], where: str | Column | N
     frames["carriers"] = scratch.materialise(carriers, "carriers")
     return SqlPlan(
         attributes=attributes,
-        like=frozenset(attributes[row["attribute"]] for row in used if row["like"]),
+        like=frozenset(
+            attributes[row["attribute"]] for row in used if any(o.endswith("like") for o in row["operators"])
+        ),
         frames=frames,
         levels=levels,
         top=top,
-        parts=frozenset(name for name in ("shared", "patterns", "refusals") if not frames[name].isEmpty()),
+        parts=frozenset(name for name, some in parts.items() if some),
         set_count=internal + sum(row["count"] for row in used),
-        piece_count=frames["bounds"].count() + len(attributes),
     )
 
 

@@ -112,17 +112,23 @@ def test_missing_attributes_are_named(spark, index):
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
-@pytest.mark.parametrize("engine", ["arrow", "sql"])
-def test_no_events_no_attributes_no_rules(spark, index, tmp_path, engine):
+def test_no_events_no_attributes_no_rules(spark, index, tmp_path):
     none = spark.createDataFrame([], "event_id int, age int")
-    assert index.match(none, engine=engine).count() == 0
-    assert index.match(none, output="arrays", engine=engine).count() == 0
-    assert index.match(none, output="counts", engine=engine).count() == 0
+    assert index.match(none).count() == 0
+    assert index.match(none, output="arrays").count() == 0
+    assert index.match(none, output="counts").count() == 0
     bare = spark.range(3).select(F.col("id").alias("event_id"))
-    assert pairs(index.match(bare, engine=engine)) == {(i, "nobody") for i in range(3)}
+    assert pairs(index.match(bare)) == {(i, "nobody") for i in range(3)}
     empty = Index.create(spark, str(tmp_path / "empty"))
-    assert empty.match(bare, engine=engine).count() == 0
-    assert empty.match(bare, output="arrays", engine=engine).count() == 3
+    assert empty.match(bare).count() == 0
+    assert empty.match(bare, output="arrays").count() == 3
+
+
+@pytest.mark.filterwarnings("ignore:the events have no attribute")
+def test_no_events_and_no_attributes_by_sql(spark, index):
+    assert index.match(spark.createDataFrame([], "event_id int, age int"), output="arrays", engine="sql").count() == 0
+    bare = spark.range(3).select(F.col("id").alias("event_id"))
+    assert pairs(index.match(bare, engine="sql")) == {(i, "nobody") for i in range(3)}
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
@@ -133,7 +139,7 @@ def test_into_appends_batch_by_batch(spark, index, tmp_path, engine):
     written = index.match(events, into=out, batch_size=300, where="expression_id IN ('adult', 'both')", engine=engine)
     expected = {(i, "adult") for i in range(1000) if i % 40 >= 18}
     assert pairs(written) == expected and written.count() == len(expected)
-    again = index.match(events, into=out, where="expression_id = 'adult'", engine=engine)
+    again = index.match(events, into=out, where="expression_id = 'adult'")
     assert again.count() == 2 * len(expected)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
@@ -122,6 +123,15 @@ class Index:
     def table_sql(self, name: str) -> str:
         """The same table in SQL: its name and its Delta version."""
         return f"{self._place.name(name)} VERSION AS OF {self._version.table_versions[name]}"
+
+    def rows(self, name: str, columns: list[str]) -> pa.Table:
+        """Columns of one of the tables, as this version has it, for where it is small."""
+        return self._place.rows(name, columns, self._version.table_versions[name])
+
+    @property
+    def size(self) -> int:
+        """Predicates and edges of this version."""
+        return self._version.counts["predicates"] + self._version.counts["edges"]
 
     def expressions(self) -> DataFrame:
         """expression_id, expression, node_id, added_in and the user's own columns."""

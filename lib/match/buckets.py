@@ -40,36 +40,57 @@ def packer(leaf_columns: list[str]):
 
     def packed(key: tuple, rows: pa.Table) -> pa.Table:
         round, to = (int(k.as_py()) for k in key)
-        made = [nothing()]
-        for part, table in _tables(rows, leaf_columns).items():
-            made += pack(round, to, part, table)
-        return pa.Table.from_batches(made)
+        tag = rows["tag"].to_numpy()
+
+        def of(kind: int, *names: str) -> list[np.ndarray]:
+            here = rows.filter(pa.array(tag == kind))
+            return [here[name].to_numpy(zero_copy_only=False) if len(here) else _NONE[name] for name in names]
+
+        edges = Edges(*of(EDGE, "node_id", "child_id", "is_or", "is_access", "level"))
+        leaves = rows.filter(pa.array(tag == LEAF)).select(["node_id", *leaf_columns])
+        made = tables(edges, leaves, of(CARRIED, "node_id")[0], *of(WANTED, "node_id", "dest_round", "dest_to"))
+        return pa.Table.from_batches([nothing(), *packed_tables(round, to, made)])
 
     return packed
 
 
-def _tables(rows: pa.Table, leaf_columns: list[str]) -> dict[str, pa.Table]:
-    tag = rows["tag"].to_numpy()
+def packed_tables(round: int, to: int, made: Mapping[str, pa.Table]) -> Iterator[pa.RecordBatch]:
+    for part, table in made.items():
+        yield from pack(round, to, part, table)
 
-    def of(kind: int, *names: str) -> list[np.ndarray]:
-        here = rows.filter(pa.array(tag == kind))
-        return [here[name].to_numpy(zero_copy_only=False) if len(here) else _NONE[name] for name in names]
 
-    leaves = rows.filter(pa.array(tag == LEAF)).combine_chunks()
-    leaves = leaves.select(["node_id", *leaf_columns])
+class Edges(NamedTuple):
+    """Parallel arrays."""
+
+    parent: np.ndarray
+    child: np.ndarray
+    is_or: np.ndarray
+    is_access: np.ndarray
+    level: np.ndarray
+
+
+_NOBODY = np.zeros(0, np.int64)
+
+
+def tables(
+    edges: Edges,
+    leaves: pa.Table,
+    carried: np.ndarray,
+    wanted: np.ndarray = _NOBODY,
+    round: np.ndarray = _NOBODY,
+    to: np.ndarray = _NOBODY,
+) -> dict[str, pa.Table]:
+    """The tables of a bucket: its edges; the predicates among their children; nodes that carry expressions but that
+    another one here has as a child, or that are leaves; which parents are wanted in which bucket of which round."""
     # Sorted by what they are asked about, so that each attribute, operator and family is one stretch.
     leaves = leaves.sort_by([(name, "ascending") for name in ("attribute", "operator", "family", "node_id")])
     leaf_ids = leaves["node_id"].to_numpy()
-
-    parent, child, is_or, access, level = of(EDGE, "node_id", "child_id", "is_or", "is_access", "level")
-    order = np.lexsort((~access.astype(bool), parent, level))
-    parent, child, is_or, level = (x[order] for x in (parent, child, is_or, level))
+    order = np.lexsort((~edges.is_access.astype(bool), edges.parent, edges.level))
+    parent, child, is_or, _, level = (column[order] for column in edges)
     change = np.flatnonzero(np.r_[len(parent) > 0, parent[1:] != parent[:-1]])
     parents = parent[change]
-    (carried,) = of(CARRIED, "node_id")
     inner = np.setdiff1d(np.unique(np.r_[child, carried]), np.r_[leaf_ids, parents])
     slots = _Slots(leaf_ids, inner, parents)
-    wanted, round, to = of(WANTED, "node_id", "dest_round", "dest_to")
     place = slots.of(wanted) - len(leaf_ids) - len(inner)
     return {
         "leaves": leaves,

@@ -11,10 +11,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from banyan.columns import EVENT_ID
+from banyan.columns import EVENT_ID, EXPRESSION_ID
 from banyan.errors import ArgumentError
 from banyan.match import events as numbers
-from banyan.match import matches, missing, plan, sql_engine
+from banyan.match import matches, missing, plan, small_plan, sql_engine
 from banyan.match.run import in_time_zone, run_batch
 from banyan.match.target import Target
 from banyan.progress import Steps, bar
@@ -27,6 +27,8 @@ OUTPUTS = ("pairs", "counts", "arrays")
 ENGINES = ("arrow", "sql")
 # Events times edges that one batch may hold: sets of a batch then stay within a few gigabytes.
 BATCH_WORK = 2**16 * 8_000_000
+# Predicates and edges of an index whose plan is made on the driver.
+SMALL = 100_000
 LARGEST, SMALLEST = 2**18, 2**12
 
 
@@ -52,11 +54,18 @@ class Matcher:
             plan.check_columns(tables["expressions"], keep)
             if where is not None:
                 _check_where(tables["expressions"], where)
-            made = plan.make(self._new_scratch(), tables, where, keep, numbers.partitions(self._spark))
+            made = self._made(tables, where, keep)
             if key is None:
                 return made
             self._plans[key] = made
         return self._plans[key]
+
+    def _made(self, tables: dict[str, DataFrame], where: str | Column | None, keep: list[str]) -> plan.Plan:
+        scratch, buckets = self._new_scratch(), numbers.partitions(self._spark)
+        if self._index.size > SMALL:
+            return plan.make(scratch, tables, where, keep, buckets)
+        kept = tables["expressions"] if where is None else scratch.keep(tables["expressions"].where(where))
+        return small_plan.make(scratch, self._index.rows, kept.select("node_id", EXPRESSION_ID, *keep), buckets)
 
     def match(
         self,

@@ -96,12 +96,18 @@ class Sets:
     def results(
         self, unite: Callable[[list[BitMap]], Result], meet: Callable[[list[BitMap]], Result]
     ) -> Iterator[tuple[int, Result]]:
-        """(parent, what `unite` or `meet` makes of its children's sets) of every parent that some event satisfies."""
+        """(parent, what `unite` or `meet` makes of its children's sets) of every parent that some event satisfies and
+        that is no child of another one here."""
         bucket = self._bucket
-        if len(bucket.children) and bucket.children.max() >= len(bucket.leaves) + len(bucket.inner):
+        first = len(bucket.leaves) + len(bucket.inner)
+        below = np.zeros(len(bucket.parents), bool)
+        below[bucket.children[bucket.children >= first] - first] = True
+        if below.any():
+            below = below.tolist()
             for parent, events in self._made():
-                yield parent, unite([events])
-        else:  # no parent is another's child, so no set of theirs is needed
+                if not below[parent]:
+                    yield parent, unite([events])
+        else:  # no set of a parent is needed
             yield from self._level(0, len(bucket.parents), unite, meet)
 
     def _made(self) -> Iterator[tuple[int, BitMap]]:

@@ -43,9 +43,9 @@ def final_kernel(total: int, counting: bool) -> Callable[[Iterator[pa.RecordBatc
 
 
 def _carried(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:
-    """(node_id, events) of the children that carry expressions and that some event satisfies."""
-    below = np.concatenate((bucket.leaves["node_id"].to_numpy(), bucket.inner))
-    for slot, node_id in zip(bucket.carried.tolist(), below[bucket.carried].tolist()):
+    """(node_id, events) of the other nodes that carry expressions and that some event satisfies."""
+    ids = np.concatenate((bucket.leaves["node_id"].to_numpy(), bucket.inner, bucket.parents))
+    for slot, node_id in zip(bucket.carried.tolist(), ids[bucket.carried].tolist()):
         events = sets[slot]
         if events is not None:
             yield node_id, events

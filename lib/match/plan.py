@@ -8,6 +8,7 @@ and never sent on. Each bucket holds its own edges and predicates, nobody holds 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
@@ -66,9 +67,8 @@ def make(
         .collect()
     )
     attributes = {row["attribute"]: number for number, row in enumerate(used)}
-    families = {family for row in used for family in row["families"]}
-    types = {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
-    numbered = scratch.keep(_numbered(scratch, predicates, attributes, types))
+    types = meetings({family for row in used for family in row["families"]})
+    leaves = scratch.keep(numbered(scratch, predicates, attributes, types))
 
     has_parents = edges.select(F.col("child_id").alias("parent_id")).distinct().withColumn("internal", F.lit(True))
     spread = scratch.keep(
@@ -85,16 +85,16 @@ def make(
     names, round_of = _rounds({row["level"]: row["count"] for row in counts if row["internal"]}, tail)
     placed = scratch.keep(_placed(spread, names, round_of, keys))
     roots = expressions.select("node_id").distinct()
-    rows = scratch.write(_bucket_rows(placed, numbered, roots, len(names), keys), "buckets")
+    rows = scratch.write(_bucket_rows(placed, leaves, roots, len(names), keys), "buckets")
     return Plan(
         attributes=attributes,
-        patterns=scratch.keep(_patterns(numbered)) if any(row["like"] for row in used) else None,
+        patterns=scratch.keep(patterns_of(leaves)) if any(row["like"] for row in used) else None,
         types=types,
         keys=keys,
         rounds=names,
         with_leaves={row["round"] for row in rows.where(F.col("tag") == LEAF).select("round").distinct().collect()},
         buckets=scratch.materialise(
-            rows.groupBy("round", "to").applyInArrow(packer(numbered.drop("node_id").columns), PACKED), "packed"
+            rows.groupBy("round", "to").applyInArrow(packer(leaves.drop("node_id").columns), PACKED), "packed"
         ),
         expressions=expressions,
         edge_count=sum(row["count"] for row in counts),
@@ -136,9 +136,9 @@ def _placed(spread: DataFrame, names: list[str], round_of: dict[int, int], keys:
     )  # fmt: skip
 
 
-def _bucket_rows(placed: DataFrame, numbered: DataFrame, roots: DataFrame, last: int, keys: list[int]) -> DataFrame:
+def _bucket_rows(placed: DataFrame, leaves: DataFrame, roots: DataFrame, last: int, keys: list[int]) -> DataFrame:
     """What each (round, to) has to know, a row a fact; see `buckets`."""
-    leaf_columns = numbered.drop("node_id").columns
+    leaf_columns = leaves.drop("node_id").columns
     edge = placed.select(
         "round", "to", F.lit(EDGE).alias("tag"), F.col("parent_id").alias("node_id"), "child_id", "is_or", "is_access",
         "level",
@@ -158,9 +158,9 @@ def _bucket_rows(placed: DataFrame, numbered: DataFrame, roots: DataFrame, last:
             F.col("round").alias("dest_round"), F.col("to").alias("dest_to"),
         )
     )  # fmt: skip
-    leaf_carriers = own.join(numbered.select("node_id"), "node_id", "left_semi")
+    leaf_carriers = own.join(leaves.select("node_id"), "node_id", "left_semi")
     leaf = (
-        asked.unionByName(leaf_carriers).distinct().join(numbered, "node_id")
+        asked.unionByName(leaf_carriers).distinct().join(leaves, "node_id")
         .select("round", "to", F.lit(LEAF).alias("tag"), "node_id", *leaf_columns)
     )  # fmt: skip
     carried = inner_carriers.unionByName(leaf_carriers).select("round", "to", F.lit(CARRIED).alias("tag"), "node_id")
@@ -170,6 +170,11 @@ def _bucket_rows(placed: DataFrame, numbered: DataFrame, roots: DataFrame, last:
     # Spark's Arrow writer takes quadratic time over lists that are NULL row after row.
     lists = [f.name for f in rows.schema.fields if isinstance(f.dataType, T.ArrayType)]
     return rows.withColumns({name: F.coalesce(name, F.array().cast(rows.schema[name].dataType)) for name in lists})
+
+
+def meetings(families: Collection[str]) -> set[str]:
+    """The types in which values can meet literals of these families."""
+    return {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
 
 
 def bucket_keys(count: int) -> list[int]:
@@ -199,7 +204,7 @@ def _bucket(column: str, keys: list[int]) -> Column:
     return F.element_at(F.array(*[F.lit(key).cast("int") for key in keys]), slot + 1)
 
 
-def _numbered(scratch: Scratch, predicates: DataFrame, attributes: dict[str, int], types: set[str]) -> DataFrame:
+def numbered(scratch: Scratch, predicates: DataFrame, attributes: dict[str, int], types: set[str]) -> DataFrame:
     """The predicates with the number of their attribute, and their literals in every type."""
     numbers = scratch.spark.createDataFrame(list(attributes.items()), "attribute string, number int")
     rows = predicates.join(F.broadcast(numbers), "attribute").select(
@@ -249,7 +254,7 @@ def _is_pattern() -> Column:
     return F.col("operator").endswith("like")
 
 
-def _patterns(predicates: DataFrame) -> DataFrame:
+def patterns_of(predicates: DataFrame) -> DataFrame:
     """attribute, patterns: array<struct<pattern, operator, text>> of the attributes that LIKE and its kin test."""
     return (
         predicates.where("pattern IS NOT NULL")

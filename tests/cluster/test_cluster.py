@@ -21,7 +21,7 @@ from banyan.bench import workload
 from banyan.build import change
 from banyan.build.plain import PlainIndex
 from banyan.language.parser import parse
-from banyan.match import plan
+from banyan.match import call, plan
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch, is_local
 
@@ -164,6 +164,7 @@ def test_nobody_holds_all_edges(cluster, tmp_path, monkeypatch):
         monkeypatch.setattr(frame, name, lambda self, inner=inner: fetched.append(inner(self)) or fetched[-1])
     # The last levels of a small index are few edges and would all go to one bucket.
     monkeypatch.setattr(plan.make, "__defaults__", (0,))
+    monkeypatch.setattr(call, "SMALL", 0)
     found = index.match(
         cluster.read.parquet(str(tmp_path / "events.parquet")), attribute="attribute", value="value", output="counts"
     )

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from banyan import Index
 from banyan.language.parser import parse
+from banyan.match import call
 
 ROUNDS = int(os.environ.get("BANYAN_RANDOM_ROUNDS", "1"))
 FIRST_SEED = int(os.environ.get("BANYAN_RANDOM_SEED", "1"))
@@ -22,7 +23,7 @@ EXPRESSIONS = int(os.environ.get("BANYAN_RANDOM_EXPRESSIONS", "520"))
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + ROUNDS))
-def test_index_agrees_with_where(spark, tmp_path, seed):
+def test_index_agrees_with_where(spark, tmp_path, monkeypatch, seed):
     rng = Random(seed)
     texts = {i: oracle.random_expression(rng, rng.choice((0, 0, 1, 2, 3))) for i in range(EXPRESSIONS)}
     events = oracle.events_df(spark, oracle.random_events(rng, EVENTS))
@@ -39,6 +40,12 @@ def test_index_agrees_with_where(spark, tmp_path, seed):
     arrays = index.match(events, id="event_id", output="arrays")
     assert {(r["event_id"], e) for r in arrays.collect() for e in r["expression_ids"]} == expected
     assert arrays.count() == EVENTS
+
+    # The same with the plan that a large index has.
+    index.release()
+    monkeypatch.setattr(call, "SMALL", 0)
+    again = index.match(events, id="event_id", batch_size=1024).collect()
+    assert differences({(row["event_id"], row["expression_id"]) for row in again}, expected, texts) == []
 
     counts = index.match(events, id="event_id", output="counts", zeros=True).collect()
     wanted = dict.fromkeys(texts, 0)

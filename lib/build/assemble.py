@@ -61,7 +61,7 @@ def assemble(scratch: Scratch, logical: Logical, roots: DataFrame, steps: Steps,
     leaves, inners = logical
     spark = scratch.spark
     with steps.step("sharing"):
-        covered = scratch.materialise(covers(inners, crowd), "covers")
+        covered = scratch.materialise(covers(scratch, inners, crowd), "covers")
     with steps.step("levels"):
         shaped = inners.join(covered.withColumnRenamed("access_child", "access_of_cover"), "node_id", "left").select(
             "node_id",

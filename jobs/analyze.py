@@ -29,12 +29,14 @@ def main(argv: list[str]) -> int:
     if (given.attribute is None) != (given.value is None):
         parser.error("long-form events need both --attribute and --value")
 
+    from banyan.store.rules import check_column
+
     spark = running.started()
     index = running.opened(spark, given)
     events = files.read(spark, given.events, infer=True)
     for column, option in ((given.id, "--id"), (given.attribute, "--attribute"), (given.value, "--value")):
         if column is not None:
-            files.check_column(events, column, given.events, option)
+            check_column(events, column, given.events, option)
     told = running.steps(given.quiet)
 
     def analyze() -> int:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from banyan.build.rows import EDGES, PREDICATES
 from banyan.match.buckets import Edges, packed_tables, tables
 from banyan.match.packed import nothing
 from banyan.match.plan import Plan, bucket_keys, meetings, numbered, patterns_of
@@ -24,7 +25,7 @@ Rows = Callable[[str, list[str]], pa.Table]
 
 def make(scratch: Scratch, rows: Rows, expressions: DataFrame, bucket_count: int) -> Plan:
     """rows: reads columns of a table of the version; expressions: node_id and what else matches need."""
-    found = rows("edges", ["parent_id", "child_id", "parent_operator", "is_access", "parent_level"])
+    found = _typed(rows, "edges", EDGES, "parent_id", "child_id", "parent_operator", "is_access", "parent_level")
     edges = Edges(
         found["parent_id"].to_numpy(),
         found["child_id"].to_numpy(),
@@ -32,7 +33,7 @@ def make(scratch: Scratch, rows: Rows, expressions: DataFrame, bucket_count: int
         found["is_access"].to_numpy(),
         found["parent_level"].to_numpy(),
     )
-    predicates = rows("predicates", ["node_id", "attribute", "operator", "family", "literals"])
+    predicates = _typed(rows, "predicates", PREDICATES, "node_id", "attribute", "operator", "family", "literals")
     roots = expressions.select("node_id").distinct().toArrow()["node_id"].to_numpy()
     roots = roots[np.isin(roots, np.concatenate((edges.parent, predicates["node_id"].to_numpy())))]
 
@@ -57,6 +58,11 @@ def make(scratch: Scratch, rows: Rows, expressions: DataFrame, bucket_count: int
         expressions=expressions,
         edge_count=len(edges.parent),
     )
+
+
+def _typed(rows: Rows, table: str, schema: pa.Schema, *columns: str) -> pa.Table:
+    """Columns without a row have no type of their own."""
+    return rows(table, list(columns)).cast(pa.schema([schema.field(name) for name in columns]))
 
 
 def _buckets(edges: Edges, leaves: pa.Table, roots: np.ndarray, keys: list[int]) -> Iterator[pa.RecordBatch]:

@@ -62,7 +62,8 @@ def make(scratch: Scratch, rows: Rows, expressions: DataFrame, bucket_count: int
 
 def _typed(rows: Rows, table: str, schema: pa.Schema, *columns: str) -> pa.Table:
     """Columns without a row have no type of their own."""
-    return rows(table, list(columns)).cast(pa.schema([schema.field(name) for name in columns]))
+    found, chosen = rows(table, list(columns)), pa.schema([schema.field(name) for name in columns])
+    return found.cast(chosen) if len(found) else chosen.empty_table()
 
 
 def _buckets(edges: Edges, leaves: pa.Table, roots: np.ndarray, keys: list[int]) -> Iterator[pa.RecordBatch]:

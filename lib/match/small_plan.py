@@ -1,7 +1,7 @@
 """The plan of a small index, made on the driver: one round, in which each bucket has all that stands below its nodes.
 
-A shared node is then evaluated in several buckets, and nothing travels between rounds. For an index of a few thousand
-rules Spark takes ten times as long to plan its joins as the driver takes for all of this.
+A shared node is then evaluated in several buckets, which costs less than to send its set to all that ask for it. For an
+index of a few thousand rules Spark takes ten times as long to plan its joins as the driver takes for all of this.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from banyan.language.evaluate import Single, evaluate_predicate, kind_of
 from banyan.language.tree import INVERSE, Predicate
 from banyan.match.attributes import CODE, CODED, VARIANT, Form
 from banyan.match.leaves import satisfied
+from banyan.match.ranges import DIRECT
 from banyan.match.values import SCALAR, gatherer
 
 UTC = datetime.timezone.utc
@@ -388,3 +389,25 @@ def test_many_values_and_many_ranges():
     for node_id, _, predicate in predicates:
         expected = {i for i, value in enumerate(column) if evaluate_predicate(predicate, value, CASTS)}
         assert set(found.get(node_id, ())) == expected, predicate
+
+
+def test_ranges_of_more_events_than_are_sorted_directly():
+    """Prefix unions, with ragged ends, of two attributes that stand side by side in one array."""
+    rng, events = Random(10), 6 * DIRECT
+    data = [[rng.choice((None, rng.randrange(300))) for _ in range(events)] for _ in "ab"]
+    forms = {0: Form("integer"), 1: Form("double")}
+    data[1] = [None if value is None else value / 2 for value in data[1]]
+    predicates = []
+    for i in range(60):
+        number, low = i % 2, rng.randrange(-5, 305)
+        high = rng.choice((low, rng.randrange(-5, 305)))
+        operator = ("<", "<=", ">", ">=", "!=", "=", "between", "not between", "in", "not in")[i % 10]
+        literals = (str(low), str(high)) if operator.endswith(("between", "in")) else (str(low),)
+        predicates.append((i, number, Predicate("ab"[number], operator, "integer", literals)))
+    found = found_of(forms, data, predicates, events)
+    large = 0
+    for i, number, predicate in predicates:
+        expected = {e for e, value in enumerate(data[number]) if evaluate_predicate(predicate, value, CASTS)}
+        assert set(found.get(i, ())) == expected, predicate
+        large += len(expected) > DIRECT
+    assert large > 15

@@ -233,8 +233,10 @@ class Attribute:
         if self._hits is None:
             self._hits = {}
             tested = self._values is not None and "hits" in self._values.column_names
-            for i, hits in enumerate(self._values["hits"].to_pylist() if tested else []):
-                for pattern in hits or ():
+            hits = self._values["hits"].to_pylist() if tested else []
+            # Spark has tested the elements of lists, too; a list itself is like no pattern.
+            for i in np.flatnonzero(self._part == SCALAR).tolist() if tested else ():
+                for pattern in hits[i] or ():
                     self._hits.setdefault(pattern, []).append(i)
         testable = self._events(SCALAR)
         other = self._union(np.flatnonzero((self._part == SCALAR) & (self._kind == KINDS.index("other"))))

@@ -20,7 +20,7 @@ from banyan.language.tree import INVERSE, Predicate
 from banyan.match.attributes import CODE, CODED, VARIANT, Form
 from banyan.match.leaves import satisfied
 from banyan.match.ranges import DIRECT
-from banyan.match.values import SCALAR, gatherer
+from banyan.match.values import gatherer
 
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -196,7 +196,7 @@ def values_table(forms: dict[int, Form], data: list[list], predicates: list[tupl
         for name in AS:
             casts[name].append(None if kind == "list" else as_type(kind, row, name))
         hits.append([])
-        if row["part"] == SCALAR:
+        if kind != "list":  # also the elements of lists, as Spark does
             value = value_of(kind, row["l"], row["d"], row["t"])
             hits[-1] = [
                 pattern_id(predicate)

@@ -37,7 +37,7 @@ test: lint ## All checks: lint, then tests without Spark, then tests with Spark
 test-unit: $(STAMP) ## Tests without Spark (seconds)
 	@$(BIN)/python -m pytest tests/unit
 
-test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (about half an hour)
+test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (about ten minutes)
 	@BANYAN_RANDOM_SEED=1000 BANYAN_RANDOM_ROUNDS=5 BANYAN_RANDOM_EVENTS=2000 BANYAN_RANDOM_EXPRESSIONS=1000 \
 		$(BIN)/python -m pytest tests/spark/test_match_against_spark.py -k where
 

@@ -1,7 +1,7 @@
-"""From unique nodes to the rows of `predicates`, `nodes` and `edges`.
+"""From the nodes that the parsers made to the rows of `predicates`, `nodes` and `edges`.
 
-In: the logical nodes of all expressions (leaves and inners) and the node of each expression. Out: three frames with the
-columns of the tables. What always holds: the result is a function of the *set* of expressions, not of their history.
+In: packed nodes, each sent several times, and the node of each expression. Out: three frames with the columns of the
+tables. What always holds: the result is a function of the *set* of expressions, not of their history.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from banyan.build.cover import CROWD, covers
+from banyan.build import rounds
+from banyan.build.cover import CROWD
 from banyan.build.levels import raised
-from banyan.language.tree import TRUE_WHEN_ABSENT
-from banyan.normal.ids import FALSE_ID, TRUE_ID
+from banyan.build.parse import MADE
+from banyan.build.rows import EDGES, NODES, PREDICATES
+from banyan.columns import NODE_ID
+from banyan.packed import PACKED, bucket_keys
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 
-
-class Logical(NamedTuple):
-    """Unique nodes by id. leaves: node_id, attribute, operator, family, literals, frequency.
-    inners: node_id, operator, operands, operand_frequencies, level, frequency."""
-
-    leaves: DataFrame
-    inners: DataFrame
+# Bytes of packed nodes whose homes are one bucket: a worker then takes a few hundred megabytes at the most.
+BUCKET = 32 << 20
+# Raised nodes that every executor may hold.
+BROADCAST = 2_000_000
 
 
 class Rows(NamedTuple):
@@ -33,109 +34,64 @@ class Rows(NamedTuple):
     edges: DataFrame
 
 
-LEAF = ["node_id", "attribute", "operator", "family", "literals", "frequency"]
-INNER = ["node_id", "operator", "operands", "operand_frequencies", "level", "frequency"]
+class Nodes:
+    """All nodes of a set of expressions, each once and at home in its bucket. made: the parsers' columns."""
 
+    def __init__(self, scratch: Scratch, made: DataFrame):
+        self._scratch = scratch
+        self._keys = bucket_keys(_bucket_count(scratch, made))
+        sent = made.select(NODE_ID, MADE).mapInArrow(rounds.scatter(self._keys), PACKED)
+        self._sent = [scratch.materialise(sent, "scattered")]
+        self._round("unique", rounds.unique)
 
-def unique(scratch: Scratch, made: DataFrame) -> Logical:
-    """The nodes of a parse (`made`: one row per node and stretch), each once.
+    def collide(self) -> bool:
+        """Whether two different nodes have one id."""
+        return not self._sent[-1].where("part = 'collision'").isEmpty()
 
-    Equal rows fall together; rows that differ but share an id stay apart, which `collides` then sees.
-    """
-    leaves = made.where("operands IS NULL").select(*LEAF)
-    inners = made.where("operands IS NOT NULL").select(*INNER)
-    return Logical(
-        scratch.write(leaves.distinct(), "leaves"),
-        scratch.write(inners.distinct(), "inners"),
-    )
-
-
-def collides(logical: Logical) -> bool:
-    """Whether two different nodes have one id."""
-    ids = logical.leaves.select("node_id").unionByName(logical.inners.select("node_id"))
-    return not ids.groupBy("node_id").count().where("count > 1").isEmpty()
-
-
-def assemble(scratch: Scratch, logical: Logical, roots: DataFrame, steps: Steps, crowd: int = CROWD) -> Rows:
-    """Covers, edges, levels, access children and use counts. roots: node_id, one row per expression."""
-    leaves, inners = logical
-    spark = scratch.spark
-    with steps.step("sharing"):
-        covered = scratch.materialise(covers(scratch, inners, crowd), "covers")
-    with steps.step("levels"):
-        shaped = inners.join(covered.withColumnRenamed("access_child", "access_of_cover"), "node_id", "left").select(
-            "node_id",
-            "operator",
-            "operands",
-            "operand_frequencies",
-            F.col("level").alias("logical_level"),
-            "frequency",
-            F.size("operands").alias("size"),
-            F.coalesce("children", "operands").alias("children"),
-            F.coalesce("access_of_cover", _least_often_true()).alias("access_child"),
+    def assemble(self, steps: Steps, crowd: int = CROWD) -> Rows:
+        """Covers, edges, levels, access children and use counts."""
+        with steps.step("sharing"):
+            self._round("rarest", rounds.rarest(crowd))
+            self._round("asking", rounds.asking)
+            self._round("around", rounds.around)
+            schema = from_arrow_schema(rounds.SHAPED)
+            shaped = self._scratch.write(self._arriving("shape", rounds.shape, schema), "shaped")
+        with steps.step("levels"):
+            higher = raised(self._scratch, shaped)
+            if higher is not None:
+                few = higher.count() <= BROADCAST
+                higher = higher.withColumnRenamed("level", "raised")
+                shaped = shaped.join(F.broadcast(higher) if few else higher, "node_id", "left")
+                shaped = shaped.withColumn("level", F.coalesce("raised", "level")).drop("raised")
+        schema = from_arrow_schema(PREDICATES)
+        edges = shaped.select(
+            F.col("node_id").alias("parent_id"),
+            F.explode("children").alias("child_id"),
+            F.col("level").alias("parent_level"),
+            F.col("operator").alias("parent_operator"),
+            F.size("children").alias("arity"),
+            "access_child",
         )
-        shaped = scratch.write(shaped, "shaped")
-        physical = shaped.select(F.col("node_id").alias("parent_id"), F.explode("children").alias("child_id"))
-        # Without a cover nothing stands between a node and its operands, and the logical levels are the levels.
-        if covered.isEmpty():
-            leveled = shaped.withColumn("level", F.col("logical_level"))
-        else:
-            sized = shaped.select("node_id", F.col("logical_level").alias("level"), "size")
-            changed = raised(spark, scratch, sized, physical)
-            leveled = (
-                shaped.join(changed.withColumnRenamed("level", "raised"), "node_id", "left")
-                .withColumn("level", F.coalesce("raised", "logical_level"))
-                .drop("raised")
-            )
-        leveled = scratch.write(leveled, "leveled")
-    with steps.step("use counts"):
-        uses = scratch.materialise(_uses(inners, roots), "uses")
-    predicates = leaves.join(uses, "node_id").select(
-        "node_id",
-        "attribute",
-        "operator",
-        "family",
-        "literals",
-        F.col("operator").isin(*sorted(TRUE_WHEN_ABSENT)).alias("true_when_absent"),
-        "use_count",
-        F.col("frequency").alias("expected_frequency"),
-    )
-    nodes = leveled.join(uses, "node_id").select(
-        "node_id",
-        "operator",
-        "operands",
-        "operand_frequencies",
-        "logical_level",
-        "level",
-        "use_count",
-        F.when(F.col("operator") == "and", F.col("access_child")).alias("access_child"),
-        F.col("frequency").alias("expected_frequency"),
-    )
-    edges = leveled.select(
-        F.col("node_id").alias("parent_id"),
-        F.explode("children").alias("child_id"),
-        F.col("level").alias("parent_level"),
-        F.col("operator").alias("parent_operator"),
-        F.size("children").alias("arity"),
-        "access_child",
-    ).select(
-        "parent_id",
-        "child_id",
-        "parent_level",
-        "parent_operator",
-        "arity",
-        ((F.col("parent_operator") == "and") & (F.col("child_id") == F.col("access_child"))).alias("is_access"),
-    )
-    return Rows(predicates, nodes, edges)
+        is_access = (F.col("child_id") == F.col("access_child")).alias("is_access")
+        return Rows(
+            predicates=self._arriving("predicates", rounds.predicates, schema),
+            nodes=shaped.select(*NODES.names),
+            edges=edges.select(*EDGES.names[:-1], F.coalesce(is_access, F.lit(False)).alias("is_access")),
+        )
+
+    def _round(self, name: str, step) -> None:
+        """Run a round; what it makes travels to the rounds after it."""
+        self._sent.append(self._scratch.materialise(self._arriving(name, step, PACKED), name))
+
+    def _arriving(self, name: str, step, schema) -> DataFrame:
+        """What a round makes of the parts it reads, each bucket in a partition of its own."""
+        frame = self._sent[0]
+        for more in self._sent[1:]:
+            frame = frame.unionByName(more)
+        frame = frame.where(F.col("part").isin(*rounds.PARTS[name]))
+        return frame.repartition(len(self._keys), "to").mapInArrow(rounds.in_buckets(step, self._keys), schema)
 
 
-def _least_often_true():
-    """The operand least often true; operands are sorted, so the first of equals has the least id."""
-    return F.expr("operands[array_position(operand_frequencies, array_min(operand_frequencies)) - 1]")
-
-
-def _uses(inners: DataFrame, roots: DataFrame) -> DataFrame:
-    """(node_id, use_count): expressions attached plus nodes that have it as a logical operand."""
-    attached = roots.where(~F.col("node_id").isin(TRUE_ID, FALSE_ID)).select("node_id")
-    operands = inners.select(F.explode("operands").alias("node_id"))
-    return attached.unionByName(operands).groupBy("node_id").agg(F.count("*").alias("use_count"))
+def _bucket_count(scratch: Scratch, made: DataFrame) -> int:
+    size = made.agg(F.sum(F.length(MADE))).first()[0] or 0
+    return max(2, int(scratch.spark.conf.get("spark.sql.shuffle.partitions", "2")), -(-size // BUCKET))

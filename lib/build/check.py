@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from banyan.build.parse import COLLISION
+from banyan.build.parse import COLLISION, POSITION, REASON
 from banyan.columns import EXPRESSION, EXPRESSION_ID, RESERVED
 from banyan.errors import ArgumentError, RulesError
 
@@ -78,7 +78,7 @@ def check_types(rules: DataFrame, stored: DataFrame) -> None:
 
 def problems(parsed: DataFrame, stored: DataFrame | None, operation: str = "add") -> DataFrame:
     """(expression_id as text, expression, position, reason) of every row that must not go in. `stored` has the ids."""
-    rows = parsed.select(EXPRESSION_ID, EXPRESSION, "position", "reason")
+    rows = parsed.select(EXPRESSION_ID, EXPRESSION, F.col(POSITION).alias("position"), F.col(REASON).alias("reason"))
     repeated = (
         rows.groupBy(EXPRESSION_ID).count().where("count > 1").select(EXPRESSION_ID, F.lit(True).alias("repeated"))
     )

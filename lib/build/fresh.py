@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from banyan.build import check
-from banyan.build.assemble import Logical, assemble, collides, unique
-from banyan.build.parse import COLLISION, parsed
+from banyan.build.assemble import Nodes
+from banyan.build.parse import ADDED, COLLISION, PATTERNS, REASON, parsed
 from banyan.build.patterns import bad_patterns, is_pattern_error
 from banyan.build.rows import FREQUENCIES, frequencies_of
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
@@ -26,8 +26,6 @@ from banyan.store.versions import Version, Write
 
 if TYPE_CHECKING:
     from banyan.build.change import Request
-
-_PARSED = ("position", "reason", "made")
 
 
 def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_seed: bool = False) -> Version:
@@ -57,8 +55,8 @@ def fresh(work: Write, request: Request, scratch: Scratch, steps: Steps, next_se
         texts = _with_survivors(scratch, request, texts, stored, reading, steps)
 
     with steps.step("unique nodes"):
-        texts, logical, settings = _unique(scratch, texts, reading, steps)
-    rows = assemble(scratch, logical, texts.select(NODE_ID), steps, settings.crowd)
+        texts, nodes, settings = _unique(scratch, texts, reading, steps)
+    rows = nodes.assemble(steps, settings.crowd)
 
     with steps.step("write"):
         writes = []
@@ -101,19 +99,14 @@ def _with_version(texts: DataFrame, number: int) -> DataFrame:
     """The rows of `expressions`: what came now was added in this version."""
     if ADDED_IN not in texts.columns:
         texts = texts.withColumn(ADDED_IN, F.lit(None).cast("long"))
-    return texts.drop(*_PARSED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(number).cast("long")))
+    return texts.drop(*ADDED).withColumn(ADDED_IN, F.coalesce(ADDED_IN, F.lit(number).cast("long")))
 
 
 def _parsed(scratch: Scratch, rules: DataFrame, reading: _Reading, steps: Steps, step: str) -> DataFrame:
     """`rules` parsed, once, with what only Java can say about regular expressions said too."""
     with steps.step(step):
         texts = scratch.write(reading.parsed(rules), "parsed")
-        patterns = (
-            texts.select(F.explode("made").alias("node"))
-            .where("node.operator IN ('rlike', 'not rlike')")
-            .select(F.col("node.literals")[0].alias("pattern"))
-            .distinct()
-        )
+        patterns = texts.select(F.explode(PATTERNS).alias("pattern")).distinct()
         try:
             patterns.select(F.expr("'' RLIKE pattern")).write.format("noop").mode("overwrite").save()
         except Exception as error:  # not PySparkException: an error of Java's in a task comes untranslated
@@ -163,8 +156,8 @@ def _with_survivors(
         going = request.given if texts is None else texts
         stored = stored.join(going.select(EXPRESSION_ID).distinct(), EXPRESSION_ID, "left_anti")
     survivors = _parsed(scratch, stored.drop(NODE_ID), reading, steps, "parse the stored")
-    unreadable = survivors.where((F.col("reason") != COLLISION) & F.col("reason").isNotNull())
-    for row in unreadable.select(EXPRESSION_ID, EXPRESSION, "reason").limit(1).collect():
+    unreadable = survivors.where((F.col(REASON) != COLLISION) & F.col(REASON).isNotNull())
+    for row in unreadable.select(EXPRESSION_ID, EXPRESSION, REASON).limit(1).collect():
         raise DamagedIndex(
             f"expression {row[0]} is in the index, and this Banyan cannot read it ({row[2]}): {row[1]!r:.200}; "
             "remove or replace it, or write with the Banyan that wrote it"
@@ -174,14 +167,14 @@ def _with_survivors(
 
 def _unique(
     scratch: Scratch, texts: DataFrame, reading: _Reading, steps: Steps
-) -> tuple[DataFrame, Logical, IndexSettings]:
+) -> tuple[DataFrame, Nodes, IndexSettings]:
     """The unique nodes. Where two share an id, all expressions are parsed again with the next seed."""
     while True:
-        logical = unique(scratch, texts.select(F.inline("made")))
-        if texts.where(F.col("reason") == COLLISION).isEmpty() and not collides(logical):
-            return texts, logical, reading.settings
+        nodes = Nodes(scratch, texts)
+        if texts.where(F.col(REASON) == COLLISION).isEmpty() and not nodes.collide():
+            return texts, nodes, reading.settings
         reading = reading._replace(settings=reading.settings.next_seed())
-        texts = _parsed(scratch, texts.drop(NODE_ID, *_PARSED), reading, steps, "parse with the next seed")
+        texts = _parsed(scratch, texts.drop(NODE_ID, *ADDED), reading, steps, "parse with the next seed")
 
 
 def _counts(place: Place) -> dict[str, int]:

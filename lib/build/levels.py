@@ -1,110 +1,97 @@
 """Levels: a leaf is on level 1, a node one above its highest child.
 
 The parser knows the level of a node over its *operands*; only where a cover put another node in between does the real
-level differ, for that node and whatever stands above it. So the work here is to raise those, from below. Where the
-edges still above are few, one pass in topological order on the driver does the rest: a rule of depth 1,000 does not
-cost 1,000 rounds.
+level differ, for that node and whatever stands above it. So the work here is to raise those, from below, a round for
+each level of what is raised. Where after a few rounds the edges still above are few, one pass in topological order on
+the driver does the rest: a rule of depth 1,000 does not cost 1,000 rounds.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 
-# Edges that the driver may hold (three numbers each).
+# Edges that the driver may hold (five numbers each), and rounds after which it is asked to.
 FEW = 1_000_000
+ROUNDS = 2
 
 
-def raised(spark: SparkSession, scratch: Scratch, inners: DataFrame, edges: DataFrame, few: int = FEW) -> DataFrame:
-    """(node_id, level) of the inner nodes whose level is not the logical one.
+def raised(scratch: Scratch, shaped: DataFrame, few: int = FEW, rounds: int = ROUNDS) -> DataFrame | None:
+    """(node_id, level) of the nodes whose level is not their `level` so far; None if there are none.
 
-    inners: node_id, level (logical), size; edges: parent_id, child_id, physical, children that are inner nodes or not.
+    shaped: node_id, logical_level, level, operands, children. A level so far is one above the highest *logical* level
+    of a child: where it is above the node's own logical level, that has to be told upwards.
     """
-    logical = inners.select("node_id", F.col("level"), "size")
-    between = (
-        edges.join(logical.select(F.col("node_id").alias("child_id"), F.col("level").alias("child_level")), "child_id")
-        .join(
-            logical.select(F.col("node_id").alias("parent_id"), F.col("level").alias("parent_level"), "size"),
-            "parent_id",
-        )
-        .select("parent_id", "child_id", "parent_level", "child_level", "size")
+    edges = shaped.select(
+        F.col("node_id").alias("parent_id"),
+        F.explode("children").alias("child_id"),
+        F.col("level").alias("parent_level"),
+        "logical_level",
+        F.size("operands").alias("size"),
     )
-    between = scratch.materialise(between, "between")
-    threshold = _threshold(between, few)
-    low = between.where(F.col("parent_level") < threshold)
-    current = _rounds(scratch, low)
-    high = between.where(F.col("parent_level") >= threshold)
-    if current is not None:
-        start = current.select(F.col("node_id").alias("child_id"), F.col("level").alias("raised_level"))
-        high = high.join(F.broadcast(start), "child_id", "left").withColumn(
-            "child_level", F.coalesce("raised_level", "child_level")
-        )
-    tail = _tail(high.select("parent_id", "child_id", "parent_level", "child_level", "size").toArrow())
-    above = frame_of(spark, tail)
-    return above if current is None else current.unionByName(above)
+    higher = None
+    moved = scratch.materialise(shaped.where("level > logical_level").select("node_id", "level"), "moved")
+    turn = 0
+    while not moved.isEmpty():
+        if turn >= rounds:
+            known = _highest(higher, moved)
+            above = _above(shaped, edges, known, moved, few)
+            if above is not None:
+                return scratch.materialise(_highest(known, frame_of(scratch.spark, _tail(above))), "raised")
+        if turn > 0:
+            higher = scratch.materialise(_highest(higher, moved), "raised")
+        told = moved.select(F.col("node_id").alias("child_id"), (F.col("level") + 1).alias("at_least"))
+        rising = edges.join(told, "child_id").groupBy(F.col("parent_id").alias("node_id"))
+        rising = rising.agg(F.max("at_least").alias("level"), F.max("parent_level").alias("before"))
+        if higher is not None:
+            known = higher.withColumnRenamed("level", "known")
+            rising = rising.join(known, "node_id", "left").withColumn("before", F.coalesce("known", "before"))
+        moved = scratch.materialise(rising.where("level > before").select("node_id", "level"), "moved")
+        turn += 1
+    return higher
 
 
-def _threshold(between: DataFrame, few: int) -> int:
-    """The lowest level from which on the edges are few."""
-    rows = between.groupBy("parent_level").count().collect()
-    threshold = max((row["parent_level"] for row in rows), default=1) + 1
-    total = 0
-    for row in sorted(rows, key=lambda row: -row["parent_level"]):
-        total += row["count"]
-        if total > few:
-            break
-        threshold = row["parent_level"]
-    return threshold
+def _highest(higher: DataFrame | None, moved: DataFrame) -> DataFrame:
+    both = moved if higher is None else higher.unionByName(moved)
+    return both.groupBy("node_id").agg(F.max("level").alias("level"))
 
 
-def _rounds(scratch: Scratch, low: DataFrame) -> DataFrame | None:
-    """Raise parents above their children until nothing moves; None if nothing did."""
-    if low.isEmpty():
+def _above(shaped: DataFrame, edges: DataFrame, known: DataFrame, moved: DataFrame, few: int) -> pa.Table | None:
+    """The edges of all nodes that can still move, with what is known of the levels so far; None if they are many."""
+    # Whatever stands above a node has a logical level that is not below the node's.
+    lowest = moved.join(shaped.select("node_id", "logical_level"), "node_id").agg(F.min("logical_level")).first()[0]
+    high = edges.where(F.col("logical_level") >= lowest).drop("parent_level")
+    if high.count() > few:
         return None
-    # child_level and parent_level are the logical levels at first: lower bounds that only ever rise.
-    levels, round_number = None, 0
-    while True:
-        edges = low
-        if levels is not None:
-            for side in ("child", "parent"):
-                known = levels.select(F.col("node_id").alias(f"{side}_id"), F.col("level").alias(f"{side}_now"))
-                edges = edges.join(F.broadcast(known), f"{side}_id", "left").withColumn(
-                    f"{side}_level", F.coalesce(f"{side}_now", f"{side}_level")
-                )
-        moved = (
-            edges.where("child_level >= parent_level")
-            .groupBy(F.col("parent_id").alias("node_id"))
-            .agg((F.max("child_level") + 1).alias("level"))
-        )
-        moved = scratch.materialise(moved, f"moved_{round_number}")
-        if moved.isEmpty():
-            return levels
-        if levels is not None:
-            moved = moved.unionByName(levels).groupBy("node_id").agg(F.max("level").alias("level"))
-            moved = scratch.materialise(moved, f"levels_{round_number}")
-        levels = moved
-        round_number += 1
+    now = shaped.join(known.withColumnRenamed("level", "known"), "node_id", "left").select(
+        "node_id", F.coalesce("known", "level").alias("level")
+    )
+    for side in ("child", "parent"):
+        of_side = now.select(F.col("node_id").alias(f"{side}_id"), F.col("level").alias(f"{side}_level"))
+        high = high.join(of_side, f"{side}_id", "left")
+    # A child that is no inner node is a leaf.
+    return high.withColumn("child_level", F.coalesce("child_level", F.lit(1))).toArrow()
 
 
 def _tail(edges: pa.Table) -> pa.Table:
     """The same in one pass: a parent comes after its children in the order of (logical level, number of operands)."""
     parent = edges["parent_id"].to_numpy()
-    order = np.lexsort((parent, edges["size"].to_numpy(), edges["parent_level"].to_numpy()))
+    order = np.lexsort((parent, edges["size"].to_numpy(), edges["logical_level"].to_numpy()))
     levels: dict[int, int] = {}
-    logical: dict[int, int] = {}
+    before: dict[int, int] = {}
     columns = [
         edges[name].to_numpy()[order].tolist() for name in ("parent_id", "child_id", "parent_level", "child_level")
     ]
     for parent_id, child_id, parent_level, child_level in zip(*columns):
-        logical[parent_id] = parent_level
+        before[parent_id] = parent_level
         at_least = levels.get(child_id, child_level) + 1
         levels[parent_id] = max(levels.get(parent_id, parent_level), at_least)
-    changed = [(node_id, level) for node_id, level in levels.items() if level != logical[node_id]]
+    changed = [(node_id, level) for node_id, level in levels.items() if level != before[node_id]]
     return pa.table(
         {
             "node_id": pa.array([node_id for node_id, _ in changed], pa.int64()),

@@ -1,8 +1,9 @@
 """Parse expressions on the workers, in Arrow batches.
 
 In: rows with an id and a text (and whatever columns the user keeps beside them). Out: the same rows with `node_id`, or
-with `position` and `reason` where the text is bad, and `made`: the nodes that this stretch of rows met for the first
-time. A node is sent about once per stretch instead of once per mention, which at 18 mentions a predicate is what keeps
+with position and reason where the text is bad, and with what this stretch of rows met for the first time:
+its regular expressions, and its nodes, those of a batch of rows in one piece, which the first of them
+holds. A node is sent about once per stretch instead of once per mention, which at 18 mentions a predicate is what keeps
 the shuffle after this step small.
 """
 
@@ -24,42 +25,28 @@ from banyan.normal.canonical import Canonical
 from banyan.normal.frequencies import Frequencies
 from banyan.normal.ids import Ids
 
-# The `reason` of a row at which two different nodes had one id: the whole build starts again with the next seed.
+# The reason of a row at which two different nodes had one id: the whole build starts again with the next seed.
 COLLISION = "two nodes have one id"
 
 # Nodes a worker remembers before it starts afresh: bounds its memory (about 1 kB each) at any number of rows.
 STRETCH = 400_000
 
-_MADE_ARROW = pa.list_(
-    pa.struct(
-        [
-            ("node_id", pa.int64()),
-            ("operator", pa.string()),
-            ("attribute", pa.string()),
-            ("family", pa.string()),
-            ("literals", pa.list_(pa.string())),
-            ("operands", pa.list_(pa.int64())),
-            ("level", pa.int32()),
-            ("frequency", pa.float32()),
-            ("operand_frequencies", pa.list_(pa.float32())),
-        ]
-    )
+# A node: a leaf has a predicate's columns, an inner node `operands` and what is known of each.
+NODE = pa.schema(
+    [
+        ("node_id", pa.int64()),
+        ("operator", pa.string()),
+        ("attribute", pa.string()),
+        ("family", pa.string()),
+        ("literals", pa.list_(pa.string())),
+        ("operands", pa.list_(pa.int64())),
+        ("level", pa.int32()),
+        ("frequency", pa.float32()),
+        ("operand_frequencies", pa.list_(pa.float32())),
+    ]
 )
-_MADE = T.ArrayType(
-    T.StructType(
-        [
-            T.StructField("node_id", T.LongType()),
-            T.StructField("operator", T.StringType()),
-            T.StructField("attribute", T.StringType()),
-            T.StructField("family", T.StringType()),
-            T.StructField("literals", T.ArrayType(T.StringType())),
-            T.StructField("operands", T.ArrayType(T.LongType())),
-            T.StructField("level", T.IntegerType()),
-            T.StructField("frequency", T.FloatType()),
-            T.StructField("operand_frequencies", T.ArrayType(T.FloatType())),
-        ]
-    )
-)
+# What the parser adds to a row beside its node, under names that a user's own columns will not have.
+ADDED = POSITION, REASON, PATTERNS, MADE = ("banyan_position", "banyan_reason", "banyan_patterns", "banyan_made")
 
 
 def parsed(
@@ -69,14 +56,15 @@ def parsed(
     bad_patterns: frozenset[str] = frozenset(),
     frequencies: Frequencies | None = None,
 ) -> DataFrame:
-    """`rules` with node_id, position, reason and made. `bad_patterns`: regular expressions that Java refuses."""
+    """`rules` with node_id and what else a parser adds. `bad_patterns`: regular expressions that Java refuses."""
     schema = T.StructType(
         rules.schema.fields
         + [
             T.StructField(NODE_ID, T.LongType()),
-            T.StructField("position", T.IntegerType()),
-            T.StructField("reason", T.StringType()),
-            T.StructField("made", _MADE),
+            T.StructField(POSITION, T.IntegerType()),
+            T.StructField(REASON, T.StringType()),
+            T.StructField(PATTERNS, T.ArrayType(T.StringType())),
+            T.StructField(MADE, T.BinaryType()),
         ]
     )
     return rules.mapInArrow(parser(settings, ids, bad_patterns, frequencies), schema)
@@ -118,25 +106,31 @@ class _Stretch:
         return len(self._canonical)
 
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        roots, positions, reasons, made = [], [], [], []
+        roots, positions, reasons, patterns = [], [], [], []
+        made: list[tuple] = []
         for text in batch.column(EXPRESSION).to_pylist():
             root = position = reason = None
-            fresh: list[tuple] = []
+            before = len(made)
             try:
-                root, fresh = self._row(text)
+                root = self._row(text, made)
             except ExpressionError as error:
                 position, reason = error.position, error.reason
             roots.append(root)
             positions.append(position)
             reasons.append(reason)
-            made.append(fresh)
-        columns = [pa.array(roots, pa.int64()), pa.array(positions, pa.int32()), pa.array(reasons, pa.string())]
-        return pa.RecordBatch.from_arrays(
-            [*batch.columns, *columns, _made_array(made)], [*batch.schema.names, NODE_ID, "position", "reason", "made"]
-        )
+            patterns.append([row[4][0] for row in made[before:] if row[1].endswith("rlike")])
+        blobs = [_packed(made), *[b""] * (len(roots) - 1)] if roots else []
+        columns = [
+            pa.array(roots, pa.int64()),
+            pa.array(positions, pa.int32()),
+            pa.array(reasons, pa.string()),
+            pa.array(patterns, pa.list_(pa.string())),
+            pa.array(blobs, pa.binary()),
+        ]
+        return pa.RecordBatch.from_arrays([*batch.columns, *columns], [*batch.schema.names, NODE_ID, *ADDED])
 
-    def _row(self, text: str | None) -> tuple[int, list[tuple]]:
-        """The root of an expression, and the nodes of it that are new."""
+    def _row(self, text: str | None, made: list[tuple]) -> int:
+        """The root of an expression. The nodes of it that are new are added to `made`."""
         if text is None:
             raise ExpressionError("the expression is NULL")
         canonical = self._canonical
@@ -145,7 +139,8 @@ class _Stretch:
             raise ExpressionError(COLLISION)
         if self._bad_patterns:
             refuse_patterns(canonical, root, self._bad_patterns, text)
-        return root, _rows(canonical, canonical.below(root, self._seen))
+        made += _rows(canonical, canonical.below(root, self._seen))
+        return root
 
 
 def _rows(canonical: Canonical, ids: list[int]) -> list[tuple]:
@@ -162,15 +157,12 @@ def _rows(canonical: Canonical, ids: list[int]) -> list[tuple]:
     return rows
 
 
-def _made_array(made: list[list[tuple]]) -> pa.ListArray:
-    """Column by column, because building an array of structs from Python dicts takes five times as long."""
-    offsets, total = [0], 0
-    for rows in made:
-        total += len(rows)
-        offsets.append(total)
-    columns = list(zip(*(row for rows in made for row in rows))) or [()] * len(_MADE_ARROW.value_type)
-    fields = list(_MADE_ARROW.value_type)
-    struct = pa.StructArray.from_arrays(
-        [pa.array(list(column), field.type) for column, field in zip(columns, fields)], fields=fields
-    )
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
+def _packed(made: list[tuple]) -> bytes:
+    """The nodes in one piece: as a column of lists of structs they took Spark's writer longer than the parser."""
+    if not made:
+        return b""
+    sink = pa.BufferOutputStream()
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*made), NODE)]
+    with pa.ipc.new_stream(sink, NODE) as stream:
+        stream.write_batch(pa.RecordBatch.from_arrays(columns, schema=NODE))
+    return sink.getvalue().to_pybytes()

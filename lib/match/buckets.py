@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from banyan.match.packed import nothing, pack
+from banyan.packed import nothing, pack
 
 # What a row that Spark hands in speaks of.
 EDGE, LEAF, WANTED, CARRIED = range(4)

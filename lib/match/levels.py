@@ -17,7 +17,7 @@ from pyroaring import BitMap
 
 from banyan.match.buckets import Bucket, read, stretches
 from banyan.match.leaves import satisfied
-from banyan.match.packed import PIECE, pack, unpack
+from banyan.packed import PIECE, pack, unpack
 
 Result = TypeVar("Result")
 

@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 from banyan.columns import EVENT_ID, EVENTS, EXPRESSION_ID, EXPRESSION_IDS
 from banyan.match.buckets import Bucket, read
 from banyan.match.levels import Sets, intersection, intersection_size, union, union_size
-from banyan.match.packed import unpack
 from banyan.normal.ids import TRUE_ID
+from banyan.packed import unpack
 
 COUNTED = "node_id long, events long"
 UNFOLDED = "node_id long, numbers array<int>"

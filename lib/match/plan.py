@@ -18,8 +18,8 @@ from pyspark.sql import types as T
 from banyan.columns import EXPRESSION, EXPRESSION_ID
 from banyan.language.comparison import COMPARISON, LIST_COMPARISON
 from banyan.match.buckets import CARRIED, EDGE, LEAF, WANTED, packer
-from banyan.match.packed import PACKED
 from banyan.match.prune import needed
+from banyan.packed import PACKED, bucket_keys
 from banyan.store.materialise import Scratch
 
 # Edges below which the remaining levels are evaluated in one round by one worker.
@@ -175,28 +175,6 @@ def _bucket_rows(placed: DataFrame, leaves: DataFrame, roots: DataFrame, last: i
 def meetings(families: Collection[str]) -> set[str]:
     """The types in which values can meet literals of these families."""
     return {meeting for table in (COMPARISON, LIST_COMPARISON) for (_, f), meeting in table.items() if f in families}
-
-
-def bucket_keys(count: int) -> list[int]:
-    """`count` numbers that Spark's hash sends to `count` different partitions: no bucket waits behind another."""
-    slots: dict[int, int] = {}
-    for key in range(count * 64):
-        slots.setdefault(spark_hash(key) % count, key)
-    return [slots[slot] for slot in range(count)] if len(slots) == count else list(range(count))
-
-
-def spark_hash(value: int) -> int:
-    """What Spark's `hash` gives for an INT: Murmur3 of four bytes, seed 42."""
-    mask = 0xFFFFFFFF
-    mixed = value * 0xCC9E2D51 & mask
-    mixed = (mixed << 15 | mixed >> 17) & mask
-    digest = 42 ^ (mixed * 0x1B873593 & mask)
-    digest = (digest << 13 | digest >> 19) & mask
-    digest = (digest * 5 + 0xE6546B64 & mask) ^ 4
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
-        digest ^= digest >> shift
-        digest = digest * factor & mask
-    return digest - (1 << 32) if digest >> 31 else digest
 
 
 def _bucket(column: str, keys: list[int]) -> Column:

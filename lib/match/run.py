@@ -19,9 +19,9 @@ from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches
 from banyan.match.levels import level_kernel
-from banyan.match.packed import PACKED, pack
 from banyan.match.plan import Plan
 from banyan.match.values import GATHERED, as_types, gatherer
+from banyan.packed import PACKED, pack
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 

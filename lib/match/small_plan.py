@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 
 from banyan.build.rows import EDGES, PREDICATES
 from banyan.match.buckets import Edges, packed_tables, tables
-from banyan.match.packed import nothing
-from banyan.match.plan import Plan, bucket_keys, meetings, numbered, patterns_of
+from banyan.match.plan import Plan, meetings, numbered, patterns_of
+from banyan.packed import bucket_keys, nothing
 from banyan.store.local import frame_of
 from banyan.store.materialise import Scratch
 

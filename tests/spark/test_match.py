@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from banyan import Index
 from banyan.errors import ArgumentError, EventsError
 from banyan.match.missing import MissingAttributeWarning
-from banyan.match.plan import bucket_keys, spark_hash
+from banyan.packed import bucket_keys, spark_hash
 
 RULES = {
     "adult": "age >= 18",

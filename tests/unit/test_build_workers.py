@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pyarrow as pa
+import pytest
 
-from banyan.build.cover import _cover_batches
+from banyan.build import rounds
+from banyan.build.cover import CROWD
 from banyan.build.levels import _tail
-from banyan.build.parse import parser
+from banyan.build.parse import MADE, PATTERNS, POSITION, REASON, parser
 from banyan.build.plain import PlainIndex
 from banyan.language.parser import parse
 from banyan.language.render import tree_sql
@@ -31,8 +34,10 @@ def test_parsed_batches_hold_every_node_once():
         batch = pa.RecordBatch.from_pydict({"expression": list(texts.values())})
         (read,) = parser(DEFAULT, Ids())(iter([batch]))
         assert read["node_id"].to_pylist() == list(index.expressions.values())
-        assert set(read["reason"].to_pylist()) == {None}
-        made = [row for rows in read["made"].to_pylist() for row in rows]
+        assert set(read[REASON].to_pylist()) == {None}
+        first, *others = read[MADE].to_pylist()
+        assert set(others) == {b""}
+        made = pa.ipc.open_stream(first).read_all().to_pylist()
         assert len({row["node_id"] for row in made}) == len(made) == len(index.level)
         for row in made:
             node_id = row["node_id"]
@@ -49,37 +54,87 @@ def test_bad_texts_are_told_apart_from_good_ones():
     batch = pa.RecordBatch.from_pydict({"expression": ["a = 1", "a = ", None, "a = 1 AND"]})
     (read,) = parser(DEFAULT, Ids())(iter([batch]))
     assert [node_id is None for node_id in read["node_id"].to_pylist()] == [False, True, True, True]
-    assert [reason is None for reason in read["reason"].to_pylist()] == [True, False, False, False]
-    assert read["position"].to_pylist()[1] == 3  # where the text ends, but for spaces
+    assert [reason is None for reason in read[REASON].to_pylist()] == [True, False, False, False]
+    assert read[POSITION].to_pylist()[1] == 3  # where the text ends, but for spaces
 
 
-def test_covers_of_a_worker():
-    """Given all nodes of an operator that share an operand, subsets or not, a worker finds the same children."""
-    found = 0
-    for texts in random_indexes(10):
-        index = PlainIndex.build(texts)
-        rows = [
-            {
-                "node_id": node_id,
-                "operator": operator,
-                "operands": list(operands),
-                "operand_frequencies": [index.frequency[operand] for operand in operands],
-                "others": [
-                    {"node_id": i, "operands": list(others), "frequency": index.frequency[i]}
-                    for i, (other, others) in index.nodes.items()
-                    if other == operator and i != node_id and set(others) & set(operands)
-                ],
-            }
-            for node_id, (operator, operands) in index.nodes.items()
-        ]
-        (covers,) = _cover_batches(iter([pa.RecordBatch.from_pylist(rows)]))
-        children = {row["node_id"]: row["children"] for row in covers.to_pylist()}
-        access = {row["node_id"]: row["access_child"] for row in covers.to_pylist()}
-        expected = {i: index.children[i] for i in index.nodes if set(index.children[i]) != set(index.nodes[i][1])}
-        assert children == expected
-        assert access == {i: index.access_child.get(i) for i in expected}
-        found += len(expected)
-    assert found > 50
+def test_the_first_row_that_meets_a_regular_expression_has_it():
+    batch = pa.RecordBatch.from_pydict({"expression": ["a = 1", "a RLIKE 'x'", "a RLIKE 'x' OR NOT b RLIKE 'y'"]})
+    (read,) = parser(DEFAULT, Ids())(iter([batch]))
+    assert read[PATTERNS].to_pylist() == [[], ["x"], ["y"]]
+
+
+def through_the_rounds(texts: dict, crowd: int, ids: Ids, buckets: int, batches: int) -> dict[str, list[dict]]:
+    """What the rounds make of texts that several parsers have read: the rows of `shape` and of `predicates`, and
+    the ids that two nodes have."""
+    expressions, keys = list(texts.values()), list(range(10, 10 + buckets))
+    cuts = [expressions[i::batches] for i in range(batches)]
+    parsed = [next(parser(DEFAULT, ids)(iter([pa.RecordBatch.from_pydict({"expression": cut})]))) for cut in cuts]
+    sent = list(rounds.scatter(keys)(iter(parsed)))
+
+    def arriving(name, step):
+        here = (batch for batch in sent if batch.column("part")[0].as_py() in rounds.PARTS[name])
+        return list(rounds.in_buckets(step, keys)(here))
+
+    for name in ("unique", "rarest", "asking", "around"):
+        sent += arriving(name, rounds.rarest(crowd) if name == "rarest" else getattr(rounds, name))
+    collisions = [
+        i
+        for batch in sent
+        if batch.column("part")[0].as_py() == "collision"
+        for i in pa.ipc.open_stream(batch.column("data")[0].as_py()).read_all()["node_id"].to_pylist()
+    ]
+    rows = {"collision": collisions}
+    for name in ("shape", "predicates"):
+        rows[name] = [row for batch in arriving(name, getattr(rounds, name)) for row in batch.to_pylist()]
+    return rows
+
+
+@pytest.mark.parametrize("crowd", [CROWD, 3])
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_the_rounds_make_the_plain_index(crowd, buckets):
+    """Whatever the number of parsers and of buckets: the same nodes, children, access children and use counts."""
+    covers = 0
+    for texts in random_indexes(8):
+        index = PlainIndex.build(texts, crowd=crowd)
+        made = through_the_rounds(texts, crowd, Ids(), buckets, batches=3)
+        assert not made["collision"]
+        assert {row["node_id"] for row in made["shape"]} == set(index.nodes)
+        for row in made["shape"]:
+            i = row["node_id"]
+            children = index.children[i]
+            assert (row["operator"], tuple(row["operands"])) == index.nodes[i]
+            assert row["operand_frequencies"] == [index.frequency[operand] for operand in row["operands"]]
+            assert row["children"] == children
+            assert (row["use_count"], row["access_child"]) == (index.use_count[i], index.access_child.get(i))
+            assert (row["logical_level"], row["expected_frequency"]) == (index.logical_level[i], index.frequency[i])
+            assert row["level"] == 1 + max(index.logical_level[child] for child in children)
+            covers += row["children"] != row["operands"]
+        found = [tuple(tuple(v) if isinstance(v, list) else v for v in row.values()) for row in made["predicates"]]
+        assert sorted(found) == [tuple(row) for row in index.rows()["predicates"]]
+    assert covers > 10
+
+
+def test_two_nodes_with_one_id_are_told():
+    """With ids of few bits some node shares its id with another, of its kind or not, read by one parser or by two."""
+    told = 0
+    for texts in random_indexes(6):
+        made = through_the_rounds(texts, CROWD, Ids(bits=9), buckets=2, batches=len(texts))
+        alone = [through_the_rounds({0: text}, CROWD, Ids(bits=9), 1, 1) for text in texts.values()]
+        content = {}
+        for one in alone:
+            for row in one["shape"] + one["predicates"]:
+                key = (row["operator"], *(str(row.get(name)) for name in ("operands", "attribute", "literals")))
+                content.setdefault(row["node_id"], set()).add(key)
+        assert set(made["collision"]) == {i for i, contents in content.items() if len(contents) > 1}
+        told += len(made["collision"])
+    assert told > 10
+
+
+def test_stretches_of_pairs(monkeypatch):
+    monkeypatch.setattr(rounds, "_PAIRS", 10)
+    lengths = np.array([3, 0, 7, 1, 25, 2, 0])
+    assert list(rounds._stretches(lengths)) == [(0, 3), (3, 4), (4, 5), (5, 7)]
 
 
 def test_levels_of_the_driver():
@@ -92,6 +147,7 @@ def test_levels_of_the_driver():
             {
                 "parent_id": pa.array([parent for parent, _ in edges], pa.int64()),
                 "child_id": pa.array([child for _, child in edges], pa.int64()),
+                "logical_level": pa.array([index.logical_level[parent] for parent, _ in edges], pa.int32()),
                 "parent_level": pa.array([index.logical_level[parent] for parent, _ in edges], pa.int32()),
                 "child_level": pa.array([index.logical_level[child] for _, child in edges], pa.int32()),
                 "size": pa.array([len(index.nodes[parent][1]) for parent, _ in edges], pa.int32()),

@@ -12,7 +12,7 @@ from pyroaring import BitMap
 from banyan.match.buckets import CARRIED, EDGE, LEAF, WANTED, packer
 from banyan.match.levels import level_kernel
 from banyan.match.matches import final_kernel
-from banyan.match.packed import pack, unpack
+from banyan.packed import pack, unpack
 
 
 class Parent(NamedTuple):

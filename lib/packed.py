@@ -1,4 +1,4 @@
-"""Arrow tables in the rows of a frame: how plans, values and event sets travel.
+"""Arrow tables in the rows of a frame: how the nodes of a build, plans, values and event sets travel.
 
 A row is one piece of a table on its way to a bucket of a round; Spark moves a few large rows, and workers read the
 pieces without copying. A row per node instead cost two thirds of a match.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pyarrow as pa
 
 # round, to: which bucket of which round this is for. part: which of its tables.
@@ -43,3 +44,35 @@ def unpack(batches: Iterable[pa.RecordBatch]) -> dict[int, dict[str, list[pa.Tab
             table = pa.ipc.open_stream(data[i].as_buffer()).read_all()
             found.setdefault(to[i].as_py(), {}).setdefault(part[i].as_py(), []).append(table)
     return found
+
+
+def scattered(part: str, ids: np.ndarray, table: pa.Table, keys: list[int], round: int = 0) -> Iterator[pa.RecordBatch]:
+    """The rows of a table on their way to the buckets of these node ids, one for each row."""
+    slot = np.mod(ids, len(keys))
+    order = np.argsort(slot, kind="stable")
+    bounds = np.searchsorted(slot[order], np.arange(len(keys) + 1))
+    table = table.combine_chunks().take(pa.array(order))
+    for key, start, end in zip(keys, bounds[:-1].tolist(), bounds[1:].tolist()):
+        yield from pack(round, key, part, table.slice(start, end - start))
+
+
+def bucket_keys(count: int) -> list[int]:
+    """`count` numbers that Spark's hash sends to `count` different partitions: no bucket waits behind another."""
+    slots: dict[int, int] = {}
+    for key in range(count * 64):
+        slots.setdefault(spark_hash(key) % count, key)
+    return [slots[slot] for slot in range(count)] if len(slots) == count else list(range(count))
+
+
+def spark_hash(value: int) -> int:
+    """What Spark's `hash` gives for an INT: Murmur3 of four bytes, seed 42."""
+    mask = 0xFFFFFFFF
+    mixed = value * 0xCC9E2D51 & mask
+    mixed = (mixed << 15 | mixed >> 17) & mask
+    digest = 42 ^ (mixed * 0x1B873593 & mask)
+    digest = (digest << 13 | digest >> 19) & mask
+    digest = (digest * 5 + 0xE6546B64 & mask) ^ 4
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        digest ^= digest >> shift
+        digest = digest * factor & mask
+    return digest - (1 << 32) if digest >> 31 else digest

@@ -121,20 +121,18 @@ class Write:
 
     def overwrite(self, frame: DataFrame, table: str) -> None:
         """Put rows in the place of all that are there."""
-        self._save(frame.write.mode("overwrite").option("mergeSchema", "true"), table)
-        self._cluster(table)
+        # With a condition, a true one: a plain overwrite ends the clustering, and saying it again is one more commit.
+        writer = frame.write.mode("overwrite").option("replaceWhere", "true").option("mergeSchema", "true")
+        self._save(writer, table)
 
     def retype(self, frame: DataFrame, table: str) -> None:
         """Overwrite the table and take the frame's types; comments and properties stay."""
         comments = {field.name: field.metadata for field in self.place.latest(table).schema.fields}
         frame = frame.select(*[F.col(f"`{c}`").alias(c, metadata=comments.get(c, {})) for c in frame.columns])
         self._save(frame.write.mode("overwrite").option("overwriteSchema", "true"), table)
-        self._cluster(table)
-
-    def _cluster(self, table: str) -> None:
-        """Say again what the table is clustered by: an overwrite ends it."""
         columns = clustering(table)
         if columns:
+            # Such an overwrite ends the clustering.
             self.sql(f"ALTER TABLE {self.place.name(table)} CLUSTER BY ({', '.join(columns)})")
 
     def change(self, table: str, key: str, deleted: list[int], inserted: pa.Table) -> tuple[int, int]:

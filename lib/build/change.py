@@ -1,7 +1,8 @@
 """Changing the expressions of an index: add, replace, remove. One new version, or nothing.
 
 A small change is worked out on the driver from its neighbourhood in the tables (`small`); a large one, the first of all
-among them, builds the tables afresh from the texts, on the workers (`fresh`). The tables come out the same.
+among them, builds the tables afresh from the texts, on the workers (`fresh`). An analysis changes all nodes: of a small
+index on the driver, of others on the workers. The tables come out the same.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from banyan.build import check
+from banyan.build import check, loaded
 from banyan.build.fresh import fresh
-from banyan.build.small import Rebuild, small
+from banyan.build.small import Rebuild, analyzed, small
 from banyan.columns import EXPRESSION, EXPRESSION_ID
 from banyan.errors import ArgumentError
 from banyan.progress import Steps
@@ -89,13 +90,15 @@ def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
         done = by_request(place, request.request_id)
         if done is not None:
             return done
-        if copy is not None:
-            asked = request._replace(given=copy)
-            try:
+        asked = request if copy is None else request._replace(given=copy)
+        try:
+            if copy is not None:
                 return small(work, asked, scratch, steps)
-            except Rebuild as reason:
-                return fresh(work, asked, scratch, steps, reason.next_seed)
-        return fresh(work, request, scratch, steps)
+            if request.frequencies is not None and _is_small(work.head):
+                return analyzed(work, request, steps)
+        except Rebuild as reason:
+            return fresh(work, asked, scratch, steps, reason.next_seed)
+        return fresh(work, asked, scratch, steps)
 
     try:
         done = by_request(place, request.request_id)
@@ -107,6 +110,11 @@ def _apply(place: Place, request: Request, steps: Steps | None) -> Version:
         return write(place, attempt)
     finally:
         scratch.release()
+
+
+def _is_small(head: Version) -> bool:
+    """Whether the driver may hold all of a version."""
+    return head.counts["expressions"] <= SMALL and sum(head.counts.values()) <= loaded.MOST
 
 
 def _copied(scratch: Scratch, given: DataFrame) -> DataFrame | None:

@@ -12,7 +12,7 @@ from banyan.build import check
 from banyan.build.assemble import Nodes
 from banyan.build.parse import ADDED, COLLISION, PATTERNS, REASON, parsed
 from banyan.build.patterns import bad_patterns, is_pattern_error
-from banyan.build.rows import FREQUENCIES, frequencies_of
+from banyan.build.rows import frequencies_in, frequencies_of
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
 from banyan.errors import DamagedIndex
 from banyan.normal.frequencies import Frequencies
@@ -90,9 +90,7 @@ class _Reading(NamedTuple):
 
 def _frequencies(work: Write, request: Request) -> Frequencies | None:
     """Those that are to be from now on."""
-    if request.frequencies is None:
-        return frequencies_of(work)
-    return Frequencies(zip(*(request.frequencies[name].to_pylist() for name in FREQUENCIES)))
+    return frequencies_of(work) if request.frequencies is None else frequencies_in(request.frequencies)
 
 
 def _with_version(texts: DataFrame, number: int) -> DataFrame:

@@ -105,7 +105,11 @@ FREQUENCIES = ("attribute", "value", "share")
 
 def frequencies_of(work: Write) -> Frequencies | None:
     """What an analysis of events saw, as the head has it."""
-    table = work.rows("frequencies", FREQUENCIES)
+    return frequencies_in(work.rows("frequencies", FREQUENCIES))
+
+
+def frequencies_in(table: pa.Table) -> Frequencies | None:
+    """The same from rows of that table; None if there are none."""
     return Frequencies(zip(*(table[name].to_pylist() for name in FREQUENCIES))) if len(table) else None
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from banyan.build import check, loaded
 from banyan.build.loaded import Loaded
 from banyan.build.patterns import bad_patterns, refuse_patterns
-from banyan.build.rows import EDGES, NODES, PREDICATES, frequencies_of, to_arrow
+from banyan.build.rows import EDGES, NODES, PREDICATES, frequencies_in, frequencies_of, to_arrow
 from banyan.build.stored import Tables, TooLarge
 from banyan.build.update import Changed, Changes, Collision, Stored, changes
 from banyan.columns import ADDED_IN, EXPRESSION, EXPRESSION_ID, NODE_ID
@@ -105,6 +105,28 @@ def small(work: Write, request: Request, scratch: Scratch, steps: Steps) -> Vers
     with steps.step("publish"):
         counts = _counts(work, change, done, tables)
         return work.publish(request.operation, settings.to_map(), counts, request.request_id)
+
+
+def analyzed(work: Write, request: Request, steps: Steps) -> Version:
+    """Publish a small index with these frequencies: the same nodes and edges, other access children among them."""
+    settings = IndexSettings.from_map(work.head.settings)
+    with steps.step("parse the stored"):
+        parsed = _Parsed(settings, frequencies_in(request.frequencies))
+        stored = work.rows("expressions", (EXPRESSION, NODE_ID))
+        roots = Counter(map(parsed.stored, stored[EXPRESSION].to_pylist(), stored[NODE_ID].to_pylist()))
+    with steps.step("sharing"):
+        change = changes(Loaded((), (), ()), parsed.canonical, roots, Counter(), settings.crowd)
+    with steps.step("write"):
+        rows = {
+            "frequencies": request.frequencies,
+            "predicates": to_arrow(change.predicates.inserted, PREDICATES),
+            "nodes": to_arrow(change.nodes.inserted, NODES),
+            "edges": to_arrow(change.edges.inserted, EDGES),
+        }
+        spark = work.place.spark
+        together([partial(work.overwrite, frame_of(spark, t).coalesce(1), name) for name, t in rows.items()])
+    with steps.step("publish"):
+        return work.publish(request.operation, settings.to_map(), work.head.counts, request.request_id)
 
 
 def _write(work: Write, tables: Stored, name: str, changed: Changed, schema: pa.Schema) -> tuple[int, int]:

@@ -29,7 +29,7 @@ ENGINES = ("arrow", "sql")
 BATCH_WORK = 2**16 * 8_000_000
 # Predicates and edges of an index whose plan is made on the driver, which then holds about 100 MB: 100,000 rules of 16
 # predicates. Nothing travels between rounds then: 19,000 events/s where the rounds of a large index take 12,000.
-SMALL = 1_000_000
+SMALL = 10_000_000
 LARGEST, SMALLEST = 2**18, 2**12
 
 

@@ -9,6 +9,9 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 10))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	"$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
+# Tests with Spark mostly wait for commits: two sessions side by side take 6 GB and two thirds of the time of one.
+TWO := -n 2
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-unit test-random test-histories test-faults test-races test-jobs test-stream test-sql \
 	test-connect test-graph test-cluster bench lint format clean
@@ -32,7 +35,7 @@ demo: $(STAMP) ## A first look: build an index, match events, explain a match
 
 test: lint ## All checks: lint, then tests without Spark, then tests with Spark
 	@$(BIN)/python -m pytest tests/unit
-	@$(BIN)/python -m pytest tests/spark -m "not slow"
+	@$(BIN)/python -m pytest tests/spark -m "not slow" $(TWO) --dist loadfile
 
 test-unit: $(STAMP) ## Tests without Spark (seconds)
 	@$(BIN)/python -m pytest tests/unit
@@ -43,19 +46,19 @@ test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (abo
 
 test-histories: $(STAMP) ## Fifty random histories of an index on Delta against fresh builds (about an hour)
 	@BANYAN_HISTORIES=$${BANYAN_HISTORIES:-50} BANYAN_HISTORIES_SEED=$${BANYAN_HISTORIES_SEED:-100} \
-		$(BIN)/python -m pytest tests/spark/test_histories.py
+		$(BIN)/python -m pytest tests/spark/test_histories.py $(TWO) --dist worksteal
 
 test-faults: $(STAMP) ## Writers killed at every point between commits, and at random times (about an hour)
-	@BANYAN_FAULTS=$${BANYAN_FAULTS:-all} $(BIN)/python -m pytest tests/spark/test_faults.py
+	@BANYAN_FAULTS=$${BANYAN_FAULTS:-all} $(BIN)/python -m pytest tests/spark/test_faults.py $(TWO) --dist worksteal
 
 test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
 test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a quarter of an hour)
-	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not killed_stream"
+	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not killed_stream" $(TWO) --dist worksteal
 
 test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
-	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream
+	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream $(TWO) --dist worksteal
 
 test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about two minutes)
 	@$(BIN)/python -m pytest tests/spark/test_sql.py

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from banyan.columns import EVENT_ID, EXPRESSION_ID
+from banyan.connect import setting
 from banyan.errors import ArgumentError
 from banyan.match import events as numbers
 from banyan.match import matches, missing, plan, small_plan, sql_engine
@@ -27,9 +28,10 @@ OUTPUTS = ("pairs", "counts", "arrays")
 ENGINES = ("arrow", "sql")
 # Events times edges that one batch may hold: sets of a batch then stay within a few gigabytes.
 BATCH_WORK = 2**16 * 8_000_000
-# Predicates and edges of an index whose plan is made on the driver, which then holds about 100 MB: 100,000 rules of 16
-# predicates. Nothing travels between rounds then: 19,000 events/s where the rounds of a large index take 12,000.
-SMALL = 10_000_000
+# Predicates and edges up to which the driver makes the plan: about a million rules of 16 predicates, for which it takes
+# a gigabyte. Nothing travels between rounds then: of 100,000 rules 19,000 events/s where rounds by level take 12,000.
+# Like the threshold of a broadcast join, and settable like it.
+SMALL, SMALL_SETTING = 10_000_000, "spark.banyan.driverPlan"
 LARGEST, SMALLEST = 2**18, 2**12
 
 
@@ -63,7 +65,7 @@ class Matcher:
 
     def _made(self, tables: dict[str, DataFrame], where: str | Column | None, keep: list[str]) -> plan.Plan:
         scratch, buckets = self._new_scratch(), numbers.partitions(self._spark)
-        if self._index.size > SMALL:
+        if self._index.size > _driver_plan(self._spark):
             return plan.make(scratch, tables, where, keep, buckets)
         kept = tables["expressions"] if where is None else scratch.keep(tables["expressions"].where(where))
         return small_plan.make(scratch, self._index.rows, kept.select("node_id", EXPRESSION_ID, *keep), buckets)
@@ -190,6 +192,13 @@ class Call(NamedTuple):
         if self.output == "pairs":
             return matches.pairs(found, self.plan.expressions, ids, self.keep)
         return matches.arrays(found, self.plan.expressions, ids)
+
+
+def _driver_plan(spark: SparkSession) -> int:
+    given = setting(spark, SMALL_SETTING) or str(SMALL)
+    if not given.isdecimal():
+        raise ArgumentError(f"{SMALL_SETTING} is a number of predicates and edges (0: never), not {given!r}")
+    return int(given)
 
 
 def _union(frames: list[DataFrame]) -> DataFrame:

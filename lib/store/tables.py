@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import TypeVar
@@ -51,6 +52,7 @@ _PROPERTIES = {
     "delta.logRetentionDuration": "interval {days} days",
 }
 
+_ALLOWING = threading.Lock()
 _BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 _ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 # A file or a version that is gone is told by PySpark, or, where a task met it, by Java. Its words or its condition:
@@ -131,7 +133,8 @@ class Place:
         except PySparkException as error:
             if error.getCondition() != _BEYOND_RETENTION:
                 raise
-            with setting(self.spark, _ENFORCED, "false"):
+            # One at a time: of two threads the first to end would set it back under the other.
+            with _ALLOWING, setting(self.spark, _ENFORCED, "false"):
                 return read()
 
     def read_through(self, table: str, version: int) -> None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from banyan.errors import EventsError
 from banyan.language.attributes import attribute_parts
 from banyan.match.attributes import Form, Found, normalised, quoted, resolve
-from banyan.match.long_form import grouper, together
+from banyan.match.long_form import SURVEYED, grouper, survey, together
 from banyan.store.materialise import Scratch
 
 SHOWN = 5
@@ -28,13 +28,15 @@ NAMES = 10_000
 class Copy(NamedTuple):
     """The copy of the events. `forms`: for wide events how column `c<i>` holds attribute number i; for long-form events
     the form of all values is under -1, and the columns are `attributes` and `values`. `found`: the numbers of the
-    attributes that the events have; `names`: for long-form events, what their attributes are called."""
+    attributes that the events have; `names`: for long-form events, what their attributes are called; `files`: how many
+    events each file of the copy has, where they were counted."""
 
     path: str
     id_type: T.DataType
     forms: dict[int, Form]
     found: set[int]
     names: list[str] | None = None
+    files: dict[str, int] | None = None
 
 
 class Batch(NamedTuple):
@@ -101,40 +103,56 @@ def copy_long(
         .drop("key")  # if there is one
     )
     path = _write(scratch, grouped, batch_size)
-    numbers = {number: text for text, number in attributes.items()}
-    there = spark.read.parquet(path).select(F.explode("attributes").alias("number")).distinct().collect()
-    found = {row["number"] for row in there}
+    surveyed = _survey(scratch, path)
+    found = {number for row in surveyed for number in row["attributes"]}
     names = None
     if len(found) < len(attributes):
         names = [row[0] for row in events.select(attribute).distinct().limit(NAMES).collect() if row[0] is not None]
-    copy = Copy(path, id_type, {-1: form}, found, names)
-    _check_ids(scratch, copy, id, unique=True)
-    twice = spark.read.parquet(path).where("repeated IS NOT NULL").select("event_id", "repeated").limit(SHOWN).collect()
-    if twice:
-        shown = ", ".join(f"{row['event_id']} ({numbers[row['repeated']]})" for row in twice)
-        raise EventsError(f"events with two values for one attribute: {shown}; keep one row each, or use a list")
+    files: dict[str, int] = {}
+    for row in surveyed:
+        files[row["file"]] = files.get(row["file"], 0) + row["events"]
+    copy = Copy(path, id_type, {-1: form}, found, names, files)
+    if any(row["without_id"] for row in surveyed):
+        _check_ids(scratch, copy, id, unique=True)
+    if any(row["repeating"] for row in surveyed):
+        _refuse_repeated(scratch, copy, attributes)
     return copy
+
+
+def _survey(scratch: Scratch, path: str) -> list[Row]:
+    """All that has to be known of a copy of long-form events, in one reading."""
+    rows = scratch.spark.read.parquet(path).select(
+        F.col("_metadata.file_path").alias("file"),
+        F.col("event_id").isNull().alias("without_id"),
+        F.col("repeated").isNotNull().alias("repeating"),
+        "attributes",
+    )
+    return rows.mapInArrow(survey, SURVEYED).collect()
+
+
+def _refuse_repeated(scratch: Scratch, copy: Copy, attributes: Mapping[str, int]) -> None:
+    numbers = {number: text for text, number in attributes.items()}
+    rows = scratch.spark.read.parquet(copy.path).where("repeated IS NOT NULL").select("event_id", "repeated")
+    shown = ", ".join(f"{row['event_id']} ({numbers[row['repeated']]})" for row in rows.limit(SHOWN).collect())
+    if shown:
+        raise EventsError(f"events with two values for one attribute: {shown}; keep one row each, or use a list")
 
 
 def batches(scratch: Scratch, copy: Copy, size: int) -> list[Batch]:
     """Whole files of the copy, put together up to `size` events."""
-    files = (
-        scratch.spark.read.parquet(copy.path)
-        .select(F.col("_metadata.file_path").alias("file"))
-        .groupBy("file")
-        .count()
-        .orderBy("file")
-        .collect()
-    )
+    files = copy.files
+    if files is None:
+        copied = scratch.spark.read.parquet(copy.path).select(F.col("_metadata.file_path").alias("file"))
+        files = dict(tuple(row) for row in copied.groupBy("file").count().collect())
     found: list[Batch] = []
     offsets: dict[str, int] = {}
     total = 0
-    for row in files:
-        if offsets and total + row["count"] > size:
+    for file, count in sorted(files.items()):
+        if offsets and total + count > size:
             found.append(Batch(tuple(offsets), offsets, total))
             offsets, total = {}, 0
-        offsets[row["file"]] = total
-        total += row["count"]
+        offsets[file] = total
+        total += count
     if offsets:
         found.append(Batch(tuple(offsets), offsets, total))
     return found

@@ -57,6 +57,45 @@ def together(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 
+# What is known of a copy after one reading: of each file (a worker may have several, or a part of one).
+SURVEYED = "file string, events long, without_id long, repeating long, attributes array<int>"
+
+
+def survey(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """(file, without_id, repeating, attributes), a row per event -> SURVEYED."""
+    counts: dict[str, list[int]] = {}
+    found: dict[str, np.ndarray] = {}
+    for batch in arriving:
+        files = batch.column("file").dictionary_encode()
+        code = files.indices.to_numpy()
+        columns = [
+            np.ones(len(batch)),
+            *(batch.column(n).to_numpy(zero_copy_only=False) for n in ("without_id", "repeating")),
+        ]
+        lists = batch.column("attributes")
+        owner = code[np.repeat(np.arange(len(batch)), lists.value_lengths().fill_null(0).to_numpy())]
+        numbers = lists.flatten().to_numpy()
+        for i, file in enumerate(files.dictionary.to_pylist()):
+            more = [int(column[code == i].sum()) for column in columns]
+            counts[file] = [a + b for a, b in zip(counts.get(file, (0, 0, 0)), more)]
+            found[file] = np.union1d(found.get(file, numbers[:0]), numbers[owner == i])
+    rows = [
+        {"file": file, "events": a, "without_id": b, "repeating": c, "attributes": found[file].tolist()}
+        for file, (a, b, c) in counts.items()
+    ]
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, _SURVEYED)
+
+
+_SURVEYED = pa.schema(
+    [
+        ("file", pa.string()),
+        *((n, pa.int64()) for n in ("events", "without_id", "repeating")),
+        ("attributes", pa.list_(pa.int32())),
+    ]
+)
+
+
 def _grouped(table: pa.Table, known: Mapping[str, int], case_sensitive: bool) -> pa.RecordBatch:
     names = table["name"].combine_chunks().dictionary_encode()
     texts = names.dictionary.to_pylist()

@@ -60,12 +60,8 @@ def copy_long(
     )
     copy = numbers.Copy(numbers._write(scratch, rows.drop("key"), batch_size), kind, {}, set())
     numbers._check_ids(scratch, copy, id, unique=True)
+    numbers._refuse_repeated(scratch, copy, attributes)
     copied = spark.read.parquet(copy.path)
-    twice = copied.where("repeated IS NOT NULL").select("event_id", "repeated").limit(numbers.SHOWN).collect()
-    if twice:
-        texts = {number: text for text, number in attributes.items()}
-        shown = ", ".join(f"{row['event_id']} ({texts[row['repeated']]})" for row in twice)
-        raise EventsError(f"events with two values for one attribute: {shown}; keep one row each, or use a list")
     there = copied.select(F.explode("values.attribute").alias("number")).distinct().collect()
     found = {row["number"] for row in there}
     names = None

@@ -8,7 +8,7 @@ that there are, and an and-node that misses one (its access child above all) is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -30,7 +30,7 @@ def level_kernel(total: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa
     def level(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for tables in unpack(batches).values():
             bucket = read(tables)
-            sets = Sets(bucket, tables, total)
+            sets = Sets(bucket, tables, range(total))
             sets.combine()
             for (round, to), parents in bucket.wanted.items():
                 for table in _sent(bucket, sets, parents):
@@ -59,7 +59,7 @@ def _sent(bucket: Bucket, sets: Sets, parents: np.ndarray) -> Iterator[pa.Table]
 class Sets:
     """The event sets of a bucket by slot: leaves, inner children, parents. None is the empty set."""
 
-    def __init__(self, bucket: Bucket, tables: dict[str, list[pa.Table]], total: int):
+    def __init__(self, bucket: Bucket, tables: Mapping[str, list[pa.Table]], numbers: range):
         self._bucket = bucket
         leaves, inner = len(bucket.leaves), len(bucket.inner)
         self._sets: list[BitMap | None] = [None] * (leaves + inner + len(bucket.parents))
@@ -67,7 +67,7 @@ class Sets:
         self._inner = leaves
         self._live = np.zeros(len(self._sets), bool)
         if leaves:
-            self._fill(satisfied(tables.get("values", []), bucket.leaves, total))
+            self._fill(satisfied(tables.get("values", []), bucket.leaves, numbers))
         for table in tables.get("sets", ()):
             places = np.searchsorted(bucket.inner, table["node_id"].to_numpy())
             self._live[places + leaves] = True

@@ -25,6 +25,9 @@ COUNTED = "node_id long, events long"
 UNFOLDED = "node_id long, numbers array<int>"
 
 
+# Events whose sets a worker has at a time. Of 262,144 events at 100,000 rules all sets took 1.4 GB and 3.0 s; in two
+# slices they take 0.75 GB and 3.2 s, in four 0.4 GB and 3.9 s. Memory that is touched first can cost as much again.
+SLICE = 1 << 17
 # Numbers that one batch of rows unfolds to at the most, or nearly.
 CHUNK = 1 << 22
 
@@ -37,9 +40,32 @@ def final_kernel(total: int, counting: bool) -> Callable[[Iterator[pa.RecordBatc
     def final(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for tables in unpack(batches).values():
             bucket = read(tables)
-            yield from finish(bucket, Sets(bucket, tables, total))
+            for numbers, these in _slices(tables, total):
+                yield from finish(bucket, Sets(bucket, these, numbers))
 
     return final
+
+
+def _slices(tables: dict[str, list[pa.Table]], total: int) -> Iterator[tuple[range, dict[str, list[pa.Table]]]]:
+    """Up to `SLICE` events at a time, where all their values are here and no sets come from elsewhere."""
+    if total <= SLICE or tables.get("sets"):
+        yield range(total), tables
+        return
+    for start in range(0, total, SLICE):
+        numbers = range(start, min(start + SLICE, total))
+        yield numbers, tables | {"values": [only(numbers, piece) for piece in tables.get("values", ())]}
+
+
+def only(numbers: range, values: pa.Table) -> pa.Table:
+    """The values that these events have, with these events."""
+    lists = values["events"].combine_chunks()
+    flat = lists.flatten().to_numpy()
+    here = (flat >= numbers.start) & (flat < numbers.stop)
+    ends = np.cumsum(lists.value_lengths().to_numpy())
+    offsets = np.concatenate(([0], np.concatenate(([0], np.cumsum(here)))[ends]))
+    events = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat[here]))
+    values = values.set_column(values.column_names.index("events"), "events", events)
+    return values.filter(pa.array(np.diff(offsets) > 0))
 
 
 def _carried(bucket: Bucket, sets: Sets) -> Iterator[tuple[int, BitMap]]:

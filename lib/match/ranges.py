@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 from pyroaring import BitMap
 
-from banyan.match.ordered import event_set
+from banyan.match.ordered import event_set, small_set
 
 OPERATORS = ("=", "<=>", "in", "!=", "not in", "<", "<=", ">", ">=", "between", "not between")
-# A set of up to so many events is sorted and made directly; of a larger one, the part between two places of a prefix
-# union is their difference.
+# A set of up to so many events is made directly; of a larger one, the part between two places of a prefix union is
+# their difference.
 DIRECT = 4096
 
 
@@ -34,7 +34,9 @@ class Sorted:
         moved = np.repeat(starts[:-1][order], lengths[order])
         ends = np.cumsum(lengths[order])
         within = np.arange(len(moved)) - np.repeat(ends - lengths[order], lengths[order])
-        self._numbers = numbers[moved + within].astype(np.uint32, copy=False)
+        small = not len(numbers) or int(numbers.max()) < 1 << 16
+        self._numbers = numbers[moved + within].astype(np.uint16 if small else np.uint32, copy=False)
+        self._set = small_set if small else _large_set
         self._ends = np.concatenate(([0], ends))
         self._prefixes: dict[int, list[BitMap]] = {}
 
@@ -57,21 +59,37 @@ class Sorted:
     def events(self, start: int, end: int, first: int) -> BitMap:
         """The events of a stretch; `first` is where those of its attribute begin."""
         if end - start <= DIRECT:
-            return event_set(np.sort(self._numbers[start:end]))
+            return self._set(self._numbers[start:end])
         prefix = self._prefixes.setdefault(first, [BitMap()])
         low, high = -(-(start - first) // DIRECT), (end - first) // DIRECT
         while len(prefix) <= high:
             at = first + len(prefix) * DIRECT
-            prefix.append(prefix[-1] | event_set(np.sort(self._numbers[at - DIRECT : at])))
+            prefix.append(prefix[-1] | self._set(self._numbers[at - DIRECT : at]))
         found = prefix[high] - prefix[low] if low else prefix[high]
         edges = ((start, first + low * DIRECT), (first + high * DIRECT, end))
-        return found.union(*(event_set(np.sort(self._numbers[a:b])) for a, b in edges if a < b))
+        return found.union(*(self._set(self._numbers[a:b]) for a, b in edges if a < b))
 
     def together(self, stretches: list[tuple[int, int]], first: int) -> BitMap:
         """The events of several stretches."""
+        stretches = _apart(stretches)
         if sum(end - start for start, end in stretches) <= DIRECT:
-            return event_set(np.sort(np.concatenate([self._numbers[start:end] for start, end in stretches])))
+            return self._set(*(self._numbers[start:end] for start, end in stretches))
         return BitMap.union(*(self.events(start, end, first) for start, end in stretches))
+
+
+def _apart(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same places, in stretches that have none in common: those of x IN (1, 1.0), or x NOT BETWEEN 9 AND 1."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _large_set(*numbers: np.ndarray) -> BitMap:
+    return event_set(np.sort(np.concatenate(numbers)))
 
 
 def satisfied(

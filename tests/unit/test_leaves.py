@@ -282,14 +282,14 @@ def found_of(forms: dict[int, Form], data: list[list], predicates: list, events:
 def answers(values: list[pa.Table], predicates: list, events: int) -> dict[int, BitMap]:
     """The events of each predicate by its id; each predicate answers once, and the same if asked slice by slice."""
     table = predicates_table(predicates)
-    found = list(satisfied(values, table, range(events)))
+    found = list(satisfied(values, table, events))
     assert len(dict(found)) == len(found)
     sliced: dict[int, BitMap] = {}
     for start in range(0, events, max(1, events // 3)):
-        numbers = range(start, min(start + max(1, events // 3), events))
-        for row, some in satisfied([only(numbers, piece) for piece in values], table, numbers):
-            assert some and some.min() >= numbers.start and some.max() < numbers.stop
-            sliced[row] = sliced.get(row, BitMap()) | some
+        count = min(max(1, events // 3), events - start)
+        for row, some in satisfied([only(start, count, piece) for piece in values], table, count):
+            assert some and some.max() < count
+            sliced[row] = sliced.get(row, BitMap()) | some.shift(start)
     assert sliced == dict(found)
     return {predicates[row][0]: events for row, events in found}
 

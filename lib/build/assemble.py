@@ -18,7 +18,7 @@ from banyan.build.levels import raised
 from banyan.build.parse import MADE
 from banyan.build.rows import EDGES, NODES, PREDICATES
 from banyan.columns import NODE_ID
-from banyan.packed import PACKED, bucket_keys
+from banyan.packed import PACKED, bucket_keys, frugal
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 
@@ -89,7 +89,8 @@ class Nodes:
         for more in self._sent[1:]:
             frame = frame.unionByName(more)
         frame = frame.where(F.col("part").isin(*rounds.PARTS[name]))
-        return frame.repartition(len(self._keys), "to").mapInArrow(rounds.in_buckets(step, self._keys), schema)
+        kernel = frugal(rounds.in_buckets(step, self._keys))
+        return frame.repartition(len(self._keys), "to").mapInArrow(kernel, schema)
 
 
 def _bucket_count(scratch: Scratch, made: DataFrame) -> int:

@@ -27,10 +27,9 @@ from banyan.build.cover import access_child, cover
 from banyan.build.parse import MADE
 from banyan.language.tree import TRUE_WHEN_ABSENT
 from banyan.normal.ids import FALSE_ID, TRUE_ID
-from banyan.packed import scattered, unpack
+from banyan.packed import Kernel, scattered, unpack
 
 Pieces = Mapping[str, list[pa.Table]]
-Kernel = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 # What each round reads of all that was made before it.
 PARTS = {

@@ -17,14 +17,14 @@ from pyroaring import BitMap
 
 from banyan.match.buckets import Bucket, read, stretches
 from banyan.match.leaves import satisfied
-from banyan.packed import PIECE, pack, unpack
+from banyan.packed import PIECE, Kernel, pack, unpack
 
 Result = TypeVar("Result")
 
 SETS = pa.schema([("node_id", pa.int64()), ("events", pa.binary())])
 
 
-def level_kernel(total: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def level_kernel(total: int) -> Kernel:
     """The function a worker runs over its buckets of a round that is not the last: the sets wanted further up."""
 
     def level(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,7 @@ Sets are counted or unfolded where they are made: at a million expressions those
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -19,7 +19,7 @@ from banyan.columns import EVENT_ID, EVENTS, EXPRESSION_ID, EXPRESSION_IDS
 from banyan.match.buckets import Bucket, read
 from banyan.match.levels import Sets, intersection, intersection_size, union, union_size
 from banyan.normal.ids import TRUE_ID
-from banyan.packed import unpack
+from banyan.packed import Kernel, unpack
 
 COUNTED = "node_id long, events long"
 UNFOLDED = "node_id long, numbers array<int>"
@@ -32,7 +32,7 @@ SLICE = 1 << 16
 CHUNK = 1 << 22
 
 
-def final_kernel(total: int, counting: bool) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def final_kernel(total: int, counting: bool) -> Kernel:
     """The function a worker runs over its buckets of the last round: parents that nobody asks for their sets, and
     children that carry expressions themselves."""
     finish = _counted if counting else _unfolded

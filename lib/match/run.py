@@ -21,7 +21,7 @@ from banyan.match import matches
 from banyan.match.levels import level_kernel
 from banyan.match.plan import Plan
 from banyan.match.values import GATHERED, as_types, gatherer
-from banyan.packed import PACKED, pack
+from banyan.packed import PACKED, frugal, pack
 from banyan.progress import Steps
 from banyan.store.materialise import Scratch
 
@@ -38,11 +38,11 @@ def run_batch(
     for round, name in enumerate(plan.rounds):
         with steps.step(name):
             arriving = _arriving(plan, round, values, sets)
-            made = arriving.mapInArrow(level_kernel(batch.size), PACKED)
+            made = arriving.mapInArrow(frugal(level_kernel(batch.size)), PACKED)
             sets.append(scratch.materialise(made, name.replace(" ", "_")))
     schema = matches.COUNTED if counting else matches.UNFOLDED
     arriving = _arriving(plan, len(plan.rounds), values, sets)
-    results = [arriving.mapInArrow(matches.final_kernel(batch.size, counting), schema)]
+    results = [arriving.mapInArrow(frugal(matches.final_kernel(batch.size, counting)), schema)]
     if batch.size:
         results.append(matches.of_everyone(plan.expressions, batch.size, counting))
     return _union(results)

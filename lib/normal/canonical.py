@@ -24,7 +24,7 @@ class Node(NamedTuple):
     level: int
 
 
-_POSITIVE = {operator: i for i, operator in enumerate(INVERSE) if i % 2 == 0}
+_new = tuple.__new__  # half the time of Predicate(...), which a build calls millions of times
 
 
 class Canonical:
@@ -35,9 +35,6 @@ class Canonical:
         self._frequencies = frequencies
         self._id_of: dict[Predicate, int] = {}
         self._combined: dict[tuple, int] = {}
-        # A predicate and its inverse have the same pair number: two of one pair under an AND make it FALSE.
-        self._pairs: dict[tuple, int] = {}
-        self._pair_of: dict[int, int] = {}
         self.predicates: dict[int, Predicate] = {}
         self.nodes: dict[int, Node] = {}
         self.frequencies: dict[int, float] = {}
@@ -118,31 +115,32 @@ class Canonical:
 
     def _predicate(self, predicate: Predicate, negated: bool) -> int:
         if negated:
-            predicate = predicate._replace(operator=INVERSE[predicate.operator])
+            predicate = _inverse(predicate)
         node_id = self._id_of.get(predicate)
         if node_id is None:
             node_id = self._ids.of_predicate(predicate)
             if node_id in self.predicates or node_id in self.nodes:
                 self.collision = node_id
-            attribute, operator, family, operands = predicate
-            positive = operator if operator in _POSITIVE else INVERSE[operator]
             self._id_of[predicate] = node_id
-            pair = (attribute, positive, family, operands)
-            self._pair_of[node_id] = self._pairs.setdefault(pair, len(self._pairs))
             self.predicates[node_id] = predicate
             self.frequencies[node_id] = frequency.of_predicate(predicate, self._frequencies)
         return node_id
 
     def _combine(self, operator: str, ids: list[int]) -> int:
         deciding, neutral = (FALSE_ID, TRUE_ID) if operator == "and" else (TRUE_ID, FALSE_ID)
+        nodes, level = self.nodes, 1
         distinct: set[int] = set()
         for node_id in ids:
-            node = self.nodes.get(node_id)
+            node = nodes.get(node_id)
+            if node is None:
+                distinct.add(node_id)
             # An operand can turn out to have our own operator only now, after a fold below it.
-            if node is not None and node.operator == operator:
-                distinct.update(node.operands)
+            elif node[0] == operator:
+                distinct.update(node[1])
+                level = max(level, node[2] - 1)
             else:
                 distinct.add(node_id)
+                level = max(level, node[2])
         if deciding in distinct:
             return deciding
         distinct.discard(neutral)
@@ -154,21 +152,29 @@ class Canonical:
             return FALSE_ID
         operands = tuple(sorted(distinct))
         node_id = self._ids.of_node(operator, operands)
-        node = self.nodes.get(node_id)
+        node = nodes.get(node_id)
         if node is None:
             if node_id in self.predicates:
                 self.collision = node_id
-            level = 1 + max(self.nodes[o].level if o in self.nodes else 1 for o in operands)
-            self.nodes[node_id] = Node(operator, operands, level)
-            self.frequencies[node_id] = frequency.of_node(operator, [self.frequencies[o] for o in operands])
+            nodes[node_id] = _new(Node, (operator, operands, level + 1))
+            known = self.frequencies
+            self.frequencies[node_id] = frequency.of_node(operator, [known[o] for o in operands])
         elif node.operands != operands or node.operator != operator:
             self.collision = node_id
         return node_id
 
     def _contradicts(self, operands: set[int]) -> bool:
         """P AND NOT P. (P OR NOT P is no tautology: it is undefined where the attribute is absent.)"""
-        pairs = [self._pair_of[o] for o in operands if o in self._pair_of]
-        return len(set(pairs)) < len(pairs)
+        predicates = self.predicates
+        leaves = [predicates[o] for o in operands if o in predicates]
+        if len({leaf[0] for leaf in leaves}) == len(leaves):  # all of different attributes, as they mostly are
+            return False
+        return not {_inverse(leaf) for leaf in leaves}.isdisjoint(leaves)
+
+
+def _inverse(predicate: Predicate) -> Predicate:
+    attribute, operator, family, operands = predicate
+    return _new(Predicate, (attribute, INVERSE[operator], family, operands))
 
 
 def _either(tree: Xor | Xnor, negated: bool) -> list[tuple[Tree, bool]]:

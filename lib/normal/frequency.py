@@ -21,17 +21,13 @@ _OTHERWISE = 0.8
 
 
 def of_predicate(predicate: Predicate, frequencies: Frequencies | None = None) -> float:
+    _, operator, _, operands = predicate
+    member = _MEMBER.get(operator)
+    guess = _BY_OPERATOR.get(operator, _OTHERWISE) if member is None else min(0.6, member * max(1, len(operands)))
     if frequencies is None:
-        return _guess(predicate)
+        return guess
     seen = frequencies.of(predicate)
-    return _guess(predicate) * frequencies.present(predicate.attribute) if seen is None else seen
-
-
-def _guess(predicate: Predicate) -> float:
-    member = _MEMBER.get(predicate.operator)
-    if member is not None:
-        return min(0.6, member * max(1, len(predicate.operands)))
-    return _BY_OPERATOR.get(predicate.operator, _OTHERWISE)
+    return guess * frequencies.present(predicate.attribute) if seen is None else seen
 
 
 def of_node(operator: str, operands: Iterable[float]) -> float:

@@ -33,6 +33,11 @@ AT_RANDOM = [
 HANDFUL = [("replace", "after nodes"), ("add", "before versions")]
 
 
+def mark(version):
+    """A rule that changes every table, so that a restore has something to bring back in each."""
+    return {"mark": f"mark = {version} AND (c = 1 OR d = 1)"}
+
+
 def kills():
     every = EVERY_POINT + ANALYZE + AT_RANDOM
     if not CHOSEN:
@@ -48,6 +53,8 @@ class Index:
         self.spark, self.folder, self.where, self.texts = spark, folder, str(folder / "index"), dict(START)
         index = banyan.Index.create(spark, self.where)
         index.add(spark.createDataFrame(list(START.items()), COLUMNS))
+        index.add(spark.createDataFrame(list(mark(index.version).items()), COLUMNS))
+        self.texts |= mark(1)
         self.count, self.left = 0, len(kills())
         self.ahead = None
         self.start()
@@ -111,7 +118,7 @@ def test_a_killed_writer_leaves_the_index_whole(spark, index, operation, point):
     assert found == {(1, "again"), (2, "r3")}
     now.release()
     # The next write cleans up after the dead one.
-    coming = {"mark": f"mark = {now.version}"} | {key: START[key] for key in START if key not in texts}
+    coming = mark(now.version) | {key: START[key] for key in START if key not in texts}
     now.replace(spark.createDataFrame(list(coming.items()), COLUMNS))
     index.texts = texts | coming
     check(now, index.texts, 10_000, quick=True)

@@ -73,7 +73,7 @@ def match(
             run = bar(enumerate(batches), len(batches), "batch", progress)
             target = Target(spark, into) if isinstance(into, str) else into
             if output == "counts":
-                counted = [spark.createDataFrame([], "node_id long, events long")]
+                counted = [spark.createDataFrame([], "carrier long, events long")]
                 counted += [call.counted(batch) for _, batch in run]
                 found = call.run("counts", counted=_union(counted), join="LEFT" if zeros else "INNER", keep=call.kept)
                 return found if target is None else target.append(found, 0)
@@ -122,6 +122,7 @@ class Call(NamedTuple):
     output: str
     keep: list[str]
     steps: Steps
+    one_block: bool = False
 
     @property
     def kept(self) -> str:
@@ -137,16 +138,25 @@ class Call(NamedTuple):
         """The same, computed now."""
         return self.scratch.materialise(self.run(name, **others), name)
 
+    def grouped(self, node: str) -> str:
+        """What sets are combined by. In a batch of one block the order of nodes is that of nodes and blocks."""
+        return node if self.one_block else f"{node}, a.block"
+
     def counted(self, batch: numbers.Batch) -> DataFrame:
-        """(node_id, events) of the nodes that carry expressions."""
-        found = self._found(self._numbers(batch))
+        """(carrier, events) of the nodes that carry expressions."""
+        call = self._of(batch)
+        found = call._found(call._numbers(batch))
         with self.steps.step("top"):
-            return self.made("counted", found=found)
+            return call.made("counted", found=found)
 
     def matches(self, batch: numbers.Batch) -> DataFrame:
         """The matches of a batch; the last round is not yet run."""
-        rows = self._numbers(batch)
-        return self._named(self._found(rows), rows)
+        call = self._of(batch)
+        rows = call._numbers(batch)
+        return call._named(call._found(rows), rows)
+
+    def _of(self, batch: numbers.Batch) -> Call:
+        return self._replace(one_block=batch.size <= sql_files.BLOCK)
 
     def nothing(self) -> DataFrame:
         """The result of no events: its columns."""
@@ -194,7 +204,7 @@ class Call(NamedTuple):
         # Pieces of one segment; those of 8, 64, ... add a seventh.
         count = cuts.groupBy("lane", "block").agg(F.max("segments").alias("n")).agg(F.sum("n")).first()[0] or 0
         hint = _broadcast("p", count + len(self.plan.attributes))
-        leaves = self.run("united", asks=asks, pieces=pieces, hint=hint)
+        leaves = self.run("united", asks=asks, pieces=pieces, hint=hint, group=self.grouped("a.node_id"))
         if parts & {"patterns", "refusals"}:
             matched = self.run("matched", values=values, cuts=cuts, runs=runs)
         else:
@@ -203,11 +213,17 @@ class Call(NamedTuple):
 
     def _level(self, level: Edges, made: dict[int, DataFrame]) -> DataFrame:
         """One round: who may be satisfied, which sets these ask for, and what comes of them."""
-        sets = _union([made[below] for below in sorted(level.below)])
-        live = self.run("live", edges=level.edges, ids=sets.select("node_id", "block"))
-        asked = self.made("asked", edges=level.edges, live=live)
+        sets = self.run("wanted", sets=_union([made[below] for below in sorted(level.below)]), children=level.children)
+        live = self.made("live", edges=level.edges, ids=sets.select("node_id", "block"))
+        hint = _broadcast("v", self.plan.set_count)
+        if self.one_block:
+            # The edges are in the order of their parents already.
+            asked = self.run("asked", edges=level.edges, live=live, hint=hint, order="")
+        else:
+            order = "DISTRIBUTE BY e.parent_id SORT BY e.parent_id, v.block"
+            asked = self.made("asked", edges=level.edges, live=live, hint=hint, order=order)
         hint = _broadcast("s", self.plan.set_count)
-        return self.run("level", asked=asked, sets=sets, hint=hint)
+        return self.run("level", asked=asked, sets=sets, hint=hint, group=self.grouped("a.parent_id"))
 
 
 def _broadcast(name: str, count: int) -> str:

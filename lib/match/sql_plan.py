@@ -20,10 +20,11 @@ LEAVES = 1
 
 
 class Edges(NamedTuple):
-    """The edges of one round, and the levels that their children are on."""
+    """The edges of one round, in the order of their parents; their children, and the levels that these are on."""
 
     name: str
     edges: DataFrame
+    children: DataFrame
     below: frozenset[int]
 
 
@@ -111,13 +112,17 @@ def _levels(scratch: Scratch, edges: DataFrame) -> tuple[dict[int, Edges], Edges
     def below(inside: bool, level: int | None = None) -> frozenset[int]:
         return frozenset(r["child_level"] for r in rows if r["inside"] == inside and level in (None, r["parent_level"]))
 
+    def kept(name: str, which: Column, levels: frozenset[int]) -> Edges:
+        # In this order once for all batches, so that combining sets moves none of them.
+        found = spread.where(which).select(*columns).repartition("parent_id").sortWithinPartitions("parent_id")
+        found = scratch.materialise(found, "edges")
+        # From a file: Spark sends what is joined with it to the cores once, however often a round reads it.
+        children = scratch.write(found.select(F.col("child_id").alias("node_id")).distinct(), "children")
+        return Edges(name, found, children, levels)
+
     levels = {
-        level: Edges(
-            f"level {level}",
-            scratch.keep(spread.where(F.col("inside") & (F.col("parent_level") == level)).select(*columns)),
-            below(True, level),
-        )
+        level: kept(f"level {level}", F.col("inside") & (F.col("parent_level") == level), below(True, level))
         for level in sorted({row["parent_level"] for row in rows if row["inside"]})
     }
-    top = Edges("top", scratch.keep(spread.where("NOT inside").select(*columns)), below(False))
+    top = kept("top", ~F.col("inside"), below(False))
     return levels, top if top.below else None, has_parents.count()

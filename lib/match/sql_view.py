@@ -155,7 +155,7 @@ def _leaves(query: _Query, operators: set[str]) -> None:
         pieces += f" UNION ALL SELECT * FROM {_PREFIX}whole"
     query.add("pieces", pieces)
     query.relation("asks")
-    query.relation("united", hint="")
+    query.relation("united", hint="", group="a.node_id, a.block")
     if any(operator.endswith("like") or operator.startswith("not array") for operator in operators):
         query.relation("matched")
     else:

@@ -144,6 +144,23 @@ def test_into_appends_batch_by_batch(spark, index, tmp_path, engine):
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
+def test_a_batch_of_several_blocks_by_sql(spark, index):
+    """A bitmap of Spark's holds 32,768 events; sets of several blocks are put in order, those of one are already."""
+    events = spark.range(70_000).selectExpr(
+        "id AS event_id", "CAST(id % 40 AS INT) AS age", "CASE WHEN id % 3 > 0 THEN 'DE' END AS country"
+    )
+    where = "expression_id IN ('adult', 'german', 'both', 'nobody')"
+    for size in (70_000, 10_000):
+        found = pairs(index.match(events, output="counts", engine="sql", where=where, batch_size=size))
+        wanted = {e: events.where(RULES[e]).count() for e in ("adult", "german", "both", "nobody")}
+        assert found == set(wanted.items())
+    few = events.where("event_id < 1000")
+    found = index.match(few, engine="sql", where="expression_id = 'both'", batch_size=300)
+    wanted = few.where(RULES["both"]).select("event_id").collect()
+    assert pairs(found) == {(row["event_id"], "both") for row in wanted}
+
+
+@pytest.mark.filterwarnings("ignore:the events have no attribute")
 def test_the_session_is_left_as_it_was(spark, index):
     before = {key: spark.conf.get(key) for key in ("spark.sql.session.timeZone", "spark.sql.adaptive.enabled")}
     folders = {f for f in os.listdir("/tmp") if f.startswith("banyan-")}

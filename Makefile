@@ -44,23 +44,23 @@ test-random: $(STAMP) ## Ten million random decisions against Spark's WHERE (abo
 	@BANYAN_RANDOM_SEED=1000 BANYAN_RANDOM_ROUNDS=5 BANYAN_RANDOM_EVENTS=2000 BANYAN_RANDOM_EXPRESSIONS=1000 \
 		$(BIN)/python -m pytest tests/spark/test_match_against_spark.py -k where
 
-test-histories: $(STAMP) ## Fifty random histories of an index on Delta against fresh builds (about an hour)
+test-histories: $(STAMP) ## Fifty random histories of an index on Delta against fresh builds (about half an hour)
 	@BANYAN_HISTORIES=$${BANYAN_HISTORIES:-50} BANYAN_HISTORIES_SEED=$${BANYAN_HISTORIES_SEED:-100} \
 		$(BIN)/python -m pytest tests/spark/test_histories.py $(TWO) --dist worksteal
 
-test-faults: $(STAMP) ## Writers killed at every point between commits, and at random times (about an hour)
+test-faults: $(STAMP) ## Writers killed at every point between commits, and at random times (about half an hour)
 	@BANYAN_FAULTS=$${BANYAN_FAULTS:-all} $(BIN)/python -m pytest tests/spark/test_faults.py $(TWO) --dist worksteal
 
-test-races: $(STAMP) ## Three processes with nine writers on one index (about ten minutes)
+test-races: $(STAMP) ## Three processes with nine writers on one index (about five minutes)
 	@BANYAN_RACES=all $(BIN)/python -m pytest tests/spark/test_races.py
 
 test-jobs: $(STAMP) ## Jobs that follow tables, killed at every point (about a quarter of an hour)
 	@BANYAN_FOLLOWING=jobs $(BIN)/python -m pytest tests/spark/test_following.py -k "not killed_stream" $(TWO) --dist worksteal
 
-test-stream: $(STAMP) ## Streams killed at every point (about ten minutes)
+test-stream: $(STAMP) ## Streams killed at every point (about five minutes)
 	@BANYAN_FOLLOWING=stream $(BIN)/python -m pytest tests/spark/test_following.py -k killed_stream $(TWO) --dist worksteal
 
-test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about two minutes)
+test-sql: $(STAMP) ## The written-out match in a process without Banyan and in the spark-sql shell (about five minutes)
 	@$(BIN)/python -m pytest tests/spark/test_sql.py
 
 test-connect: $(STAMP) ## The tests with Spark once more, over Spark Connect (long)

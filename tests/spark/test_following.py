@@ -331,7 +331,8 @@ def test_an_index_that_follows_equals_its_table_after_any_history(spark, table, 
                         f"UPDATE {name} SET expression = 'x = {rng.randint(1, 99)}' WHERE expression_id = '{key}'",
                         f"UPDATE {name} SET expression_id = '{other}' WHERE expression_id = '{key}' AND {not there}",
                         f"MERGE INTO {name} t USING (SELECT '{key}' k) s ON t.expression_id = s.k "
-                        f"WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'y = {turn}', 'm')",
+                        "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN "
+                        f"INSERT (expression_id, expression, team) VALUES (s.k, 'y = {turn}', 'm')",
                     ]
                 )
             )

@@ -33,6 +33,8 @@ BATCH_SETS = 200_000
 MOST_BLOCKS = 8
 # Sets that are sent to every core (1 GB); beyond, they are joined by a shuffle.
 BROADCAST_SETS = 250_000
+# The same for node ids without their sets (some 200 MB).
+BROADCAST_IDS = 4_000_000
 _SETS = "node_id long, block int, events binary"
 
 
@@ -213,21 +215,24 @@ class Call(NamedTuple):
 
     def _level(self, level: Edges, made: dict[int, DataFrame]) -> DataFrame:
         """One round: who may be satisfied, which sets these ask for, and what comes of them."""
-        sets = self.run("wanted", sets=_union([made[below] for below in sorted(level.below)]), children=level.children)
-        live = self.made("live", edges=level.edges, ids=sets.select("node_id", "block"))
-        hint = _broadcast("v", self.plan.set_count)
+        count = self.plan.set_count
+        found = _union([made[below] for below in sorted(level.below)])
+        hint = _broadcast("c", count, BROADCAST_IDS)
+        sets = self.run("wanted", sets=found, children=level.children, hint=hint)
+        hint = _broadcast("s", count, BROADCAST_IDS)
+        live = self.made("live", edges=level.edges, ids=sets.select("node_id", "block"), hint=hint)
+        hint = _broadcast("v", count, BROADCAST_IDS)
         if self.one_block:
             # The edges are in the order of their parents already.
             asked = self.run("asked", edges=level.edges, live=live, hint=hint, order="")
         else:
             order = "DISTRIBUTE BY e.parent_id SORT BY e.parent_id, v.block"
             asked = self.made("asked", edges=level.edges, live=live, hint=hint, order=order)
-        hint = _broadcast("s", self.plan.set_count)
-        return self.run("level", asked=asked, sets=sets, hint=hint, group=self.grouped("a.parent_id"))
+        return self.run("level", asked=asked, sets=sets, hint=_broadcast("s", count), group=self.grouped("a.parent_id"))
 
 
-def _broadcast(name: str, count: int) -> str:
-    return f"/*+ BROADCAST({name}) */" if count <= BROADCAST_SETS else ""
+def _broadcast(name: str, count: int, most: int = BROADCAST_SETS) -> str:
+    return f"/*+ BROADCAST({name}) */" if count <= most else ""
 
 
 def _union(frames: list[DataFrame]) -> DataFrame:

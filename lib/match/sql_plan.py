@@ -112,7 +112,7 @@ def _levels(scratch: Scratch, edges: DataFrame) -> tuple[dict[int, Edges], Edges
     def below(inside: bool, level: int | None = None) -> frozenset[int]:
         return frozenset(r["child_level"] for r in rows if r["inside"] == inside and level in (None, r["parent_level"]))
 
-    def kept(name: str, which: Column, levels: frozenset[int]) -> Edges:
+    def round_of(name: str, which: Column, levels: frozenset[int]) -> Edges:
         # In this order once for all batches, so that combining sets moves none of them.
         found = spread.where(which).select(*columns).repartition("parent_id").sortWithinPartitions("parent_id")
         found = scratch.materialise(found, "edges")
@@ -121,8 +121,8 @@ def _levels(scratch: Scratch, edges: DataFrame) -> tuple[dict[int, Edges], Edges
         return Edges(name, found, children, levels)
 
     levels = {
-        level: kept(f"level {level}", F.col("inside") & (F.col("parent_level") == level), below(True, level))
+        level: round_of(f"level {level}", F.col("inside") & (F.col("parent_level") == level), below(True, level))
         for level in sorted({row["parent_level"] for row in rows if row["inside"]})
     }
-    top = kept("top", ~F.col("inside"), below(False))
+    top = round_of("top", ~F.col("inside"), below(False))
     return levels, top if top.below else None, has_parents.count()

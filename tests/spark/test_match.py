@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from banyan import Index
 from banyan.errors import ArgumentError, EventsError
+from banyan.match import sql_engine
 from banyan.match.missing import MissingAttributeWarning
 from banyan.packed import bucket_keys, spark_hash
 
@@ -144,7 +145,7 @@ def test_into_appends_batch_by_batch(spark, index, tmp_path, engine):
 
 
 @pytest.mark.filterwarnings("ignore:the events have no attribute")
-def test_a_batch_of_several_blocks_by_sql(spark, index):
+def test_a_batch_of_several_blocks_by_sql(spark, index, monkeypatch):
     """A bitmap of Spark's holds 32,768 events; sets of several blocks are put in order, those of one are already."""
     events = spark.range(70_000).selectExpr(
         "id AS event_id", "CAST(id % 40 AS INT) AS age", "CASE WHEN id % 3 > 0 THEN 'DE' END AS country"
@@ -157,6 +158,11 @@ def test_a_batch_of_several_blocks_by_sql(spark, index):
     few = events.where("event_id < 1000")
     found = index.match(few, engine="sql", where="expression_id = 'both'", batch_size=300)
     wanted = few.where(RULES["both"]).select("event_id").collect()
+    assert pairs(found) == {(row["event_id"], "both") for row in wanted}
+    # As where there are too many sets and ids to send to every core.
+    monkeypatch.setattr(sql_engine, "BROADCAST_SETS", 0)
+    monkeypatch.setattr(sql_engine, "BROADCAST_IDS", 0)
+    found = index.match(few, engine="sql", where="expression_id = 'both'")
     assert pairs(found) == {(row["event_id"], "both") for row in wanted}
 
 
